@@ -113,8 +113,12 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     options.notes = &notes;
     const bool keep = settings.keep && !args.flag("--no-cache") && !vocab_only && !settings.shape_only;
     if (keep) options.cache = cache_folder();
-    if (convert::load(path, settings.load, options, &loaded, &err) != LINNET_OK) {
-      failed(args, err);
+    const bool leaves = !options.cache.empty();  // a temporary file, were a signal to end the process at once
+    if (leaves) interrupt_cancels(nullptr);
+    const linnet_status status = convert::load(path, settings.load, options, &loaded, &err);
+    if (leaves) interrupt_ends();
+    if (status != LINNET_OK || (leaves && interrupted())) {
+      if (status != LINNET_OK) failed(args, err);
       return false;
     }
     if (keep && options.cache.empty() && loaded.image.data && path.rfind("synthetic:", 0) != 0)

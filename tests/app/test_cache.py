@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import tiny_model
@@ -24,6 +25,8 @@ class Cache(unittest.TestCase):
         cls.folder = tiny_model.make(cls.dir / "tiny")
         cls.plain = cls.dir / "plain.gguf"
         subprocess.run([LINNET, "convert", "-q", cls.folder, "-o", cls.plain, "--layout", "plain", "--weights", "f32"], check=True, stdout=subprocess.DEVNULL)
+        cls.large = cls.dir / "large.gguf"
+        subprocess.run([LINNET, "convert", "-q", "--synthetic", "stories15m", "-o", cls.large, "--layout", "plain", "--weights", "f32"], check=True, stdout=subprocess.DEVNULL)
         cls.packed = cls.dir / "packed.gguf"
         subprocess.run([LINNET, "convert", "-q", cls.plain, "-o", cls.packed], check=True, stdout=subprocess.DEVNULL)
         cls.tokens = json.loads(subprocess.run([LINNET, "run", "-m", cls.packed, *ASKED, "--json"], check=True, capture_output=True).stdout)["tokens"]
@@ -207,6 +210,22 @@ class Cache(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
         self.assertIn("is not kept in the cache", self.start(self.plain, preexec_fn=no_room))
         self.assertEqual(self.files(), [])
+
+    def test_interrupt(self):
+        """Ctrl-C while a model is packed ends the tool by that signal, and leaves nothing."""
+        for _ in range(50):  # this process may be too slow to meet it
+            call = subprocess.Popen([LINNET, "run", "-m", self.large, "--tokens", "1", "-n", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env)
+            while call.poll() is None and not self.files():
+                time.sleep(0.001)
+            call.send_signal(signal.SIGINT)
+            call.communicate(timeout=120)
+            self.assertIn(call.returncode, (0, -signal.SIGINT))
+            self.assertEqual([f for f in self.files() if f.suffix == ".tmp"], [])
+            if not self.files():
+                self.assertEqual(call.returncode, -signal.SIGINT)
+                return
+            self.linnet("cache", "clear")
+        self.fail("it was never met while it packed")
 
     def test_two_at_once(self):
         calls = [subprocess.Popen([LINNET, "run", "-m", self.plain, *ASKED, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env) for _ in range(4)]
