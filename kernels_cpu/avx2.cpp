@@ -5,7 +5,7 @@
 #include "avx2.h"
 
 #include "rows.h"
-#include "unpacked.h"
+#include "unpacked_rows.h"
 
 namespace linnet {
 namespace {
@@ -640,12 +640,27 @@ constexpr auto gemm_of() {
     return gemm_i4<kStep>;
 }
 
+// Products of two bytes are added in 16 bits: 127 * 127 * 2 fits.
+struct Maddubs {
+  static INLINE __m256i one(__m256i acc, __m256i u, __m256i s) {
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
+  }
+  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) {
+    const __m256i s = broadcast4(x);
+    return {one(acc.a, u.a, s), one(acc.b, u.b, s)};
+  }
+  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
+    const __m256i s = broadcast4(x);
+    return {one(acc.a, _mm256_abs_epi8(w.a), _mm256_sign_epi8(s, w.a)), one(acc.b, _mm256_abs_epi8(w.b), _mm256_sign_epi8(s, w.b))};
+  }
+};
+
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of<k##codes, w_group ? kStep##scale : kStepNone>(), bits == 4 ? peak_i4 : peak_int8},
-#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, gemm_of<kBytes, kStepF32>()>, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

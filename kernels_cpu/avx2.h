@@ -172,6 +172,28 @@ INLINE V load_scales(const char* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
+struct Bytes {
+  __m256i a, b;
+};
+INLINE Bytes load_bytes(const uint8_t* p) {
+  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
+}
+INLINE Bytes masked(Bytes v, int bits) {
+  const __m256i m = _mm256_set1_epi8(static_cast<char>(bits));
+  return {_mm256_and_si256(v.a, m), _mm256_and_si256(v.b, m)};
+}
+INLINE Bytes down(Bytes v, int n) { return {_mm256_srli_epi16(v.a, n), _mm256_srli_epi16(v.b, n)}; }
+INLINE Bytes up(Bytes v, int n) { return {_mm256_slli_epi16(v.a, n), _mm256_slli_epi16(v.b, n)}; }
+INLINE Bytes join(Bytes v, Bytes w) { return {_mm256_or_si256(v.a, w.a), _mm256_or_si256(v.b, w.b)}; }
+INLINE Bytes less(Bytes v, int n) {
+  const __m256i by = _mm256_set1_epi8(static_cast<char>(n));
+  return {_mm256_sub_epi8(v.a, by), _mm256_sub_epi8(v.b, by)};
+}
+INLINE Bytes chosen(const int8_t* table, Bytes v) {
+  const __m256i t = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+  return {_mm256_shuffle_epi8(t, v.a), _mm256_shuffle_epi8(t, v.b)};
+}
+INLINE V floats(Vi v) { return {_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)}; }
 INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
   const __m256i t = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), four = _mm256_set1_epi8(15);
   UNROLL for (int i = 0; i < 64; i += 32) {

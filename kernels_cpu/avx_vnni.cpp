@@ -4,7 +4,7 @@
 #endif
 #include "avx2.h"
 #include "blocks.h"
-#include "unpacked.h"
+#include "unpacked_rows.h"
 
 namespace linnet {
 namespace {
@@ -157,10 +157,25 @@ uint64_t peak_int8(uint64_t n) {
   return n * 12 * 32;
 }
 
+struct Dpbusd {
+  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) {
+    const __m256i s = broadcast4(x);
+    dot4(acc.a, u.a, s);
+    dot4(acc.b, u.b, s);
+    return acc;
+  }
+  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
+    const __m256i s = broadcast4(x);
+    dot4(acc.a, _mm256_abs_epi8(w.a), _mm256_sign_epi8(s, w.a));
+    dot4(acc.b, _mm256_abs_epi8(w.b), _mm256_sign_epi8(s, w.b));
+    return acc;
+  }
+};
+
 const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
-#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, gemm_of<kBytes, kStepF32>>, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, gemm_of<kBytes, kStepF32>, Dpbusd>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -49,15 +49,14 @@ struct GemmArgs {
   Fetch* next;         // or NULL; I8G32 alone
 };
 
-// Where at most 256 inputs of a panel of blocks go: lines of four inputs by 16 outputs, `line` bytes apart, each byte XOR flip; groups of
-// the kind, 32 or 16 inputs, `group` bytes apart; scales and minima of groups, some floats apart.
+// Where at most 256 inputs of a panel of blocks go: lines of four inputs by 16 outputs, `line` bytes apart; groups of the
+// kind, 32 or 16 inputs, `group` bytes apart; scales and minima of groups, some floats apart.
 struct UnpackTo {
   int8_t* codes;
   size_t line, group;
   float *scale, *min;
   size_t scale_step, min_step;
   size_t ahead;  // how far on the lines are that are asked for meanwhile; 0: they are at hand
-  uint8_t flip;  // 0x80 or 0
 };
 
 struct GemmKernel {
@@ -151,12 +150,15 @@ struct KernelTable {
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
   void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
 
-  // k inputs of a panel of blocks, at most 256, as bytes and floats: the scalar tier has all kinds.
-  void (*unpack)(linnet_format f, const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) = nullptr;
-
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;
 };
+
+// Books of the IQ kinds of blocks (scalar.cpp), by the number of a run.
+struct IqBooks {
+  const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
+};
+extern const IqBooks iq_books;
 
 // One per tier's file; registry.cpp knows which of them this build has.
 #define LINNET_TIER(name, ...) extern const KernelTable name##_table;

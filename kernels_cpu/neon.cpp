@@ -2,7 +2,7 @@
 #include "neon.h"
 
 #include "rows.h"
-#include "unpacked.h"
+#include "unpacked_rows.h"
 
 namespace linnet {
 namespace {
@@ -275,12 +275,28 @@ uint64_t peak_f32(uint64_t n) {
   return n * 16 * 4;
 }
 
+// Four bytes of x are the same for all outputs.
+struct RowProduct {
+  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
+    uint32_t four;
+    __builtin_memcpy(&four, x, 4);
+    const int8x8_t s = vreinterpret_s8_u32(vdup_n_u32(four));
+    UNROLL for (int q = 0; q < 4; ++q) {
+      const int8x16_t codes = vreinterpretq_s8_u8(w.v[q]);
+      const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(codes), s)), high = vpaddlq_s16(vmull_s8(vget_high_s8(codes), s));
+      acc.v[q] = vaddq_s32(acc.v[q], vpaddq_s32(low, high));
+    }
+    return acc;
+  }
+  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) { return add(acc, u, x); }
+};
+
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
-#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, Int::of<kBytes, kStepF32>>, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -179,6 +179,36 @@ INLINE V load_scales(const char* p) {
   return r;
 }
 
+struct Bytes {
+  uint8x16_t v[4];
+};
+INLINE Bytes load_bytes(const uint8_t* p) { return {{vld1q_u8(p), vld1q_u8(p + 16), vld1q_u8(p + 32), vld1q_u8(p + 48)}}; }
+INLINE Bytes masked(Bytes v, int bits) {
+  UNROLL for (uint8x16_t& b : v.v) b = vandq_u8(b, vdupq_n_u8(static_cast<uint8_t>(bits)));
+  return v;
+}
+INLINE Bytes up(Bytes v, int n) {
+  UNROLL for (uint8x16_t& b : v.v) b = vshlq_u8(b, vdupq_n_s8(static_cast<int8_t>(n)));
+  return v;
+}
+INLINE Bytes down(Bytes v, int n) { return up(v, -n); }
+INLINE Bytes join(Bytes v, Bytes w) {
+  UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vorrq_u8(v.v[i], w.v[i]);
+  return v;
+}
+INLINE Bytes less(Bytes v, int n) {
+  UNROLL for (uint8x16_t& b : v.v) b = vsubq_u8(b, vdupq_n_u8(static_cast<uint8_t>(n)));
+  return v;
+}
+INLINE Bytes chosen(const int8_t* table, Bytes v) {
+  UNROLL for (uint8x16_t& b : v.v) b = vreinterpretq_u8_s8(vqtbl1q_s8(vld1q_s8(table), b));
+  return v;
+}
+INLINE V floats(Vi x) {
+  V r;
+  UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vcvtq_f32_s32(x.v[i]);
+  return r;
+}
 INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
   const int8x16_t t = vld1q_s8(table);
   UNROLL for (int i = 0; i < 64; i += 16) {

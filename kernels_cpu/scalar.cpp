@@ -647,15 +647,10 @@ void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t 
       for (uint32_t r = 0; r < Kind::kBlock / 8; ++r) {
         int8_t c[8];
         Kind::run(o, r, c);
-        uint64_t eight;
-        __builtin_memcpy(&eight, c, 8);
-        eight ^= to.flip * 0x0101010101010101u;
         const uint32_t i = from + r * 8;
         int8_t* at = to.codes + i / Kind::kGroup * to.group + i % Kind::kGroup / 4 * to.line + j * 4;
-        for (int half = 0; half < 2; ++half, at += to.line, eight >>= 32) {
-          const auto four = static_cast<uint32_t>(eight);
-          __builtin_memcpy(at, &four, 4);
-        }
+        __builtin_memcpy(at, c, 4);
+        __builtin_memcpy(at + to.line, c + 4, 4);
       }
       for (uint32_t g = 0; g < Kind::kBlock / Kind::kGroup; ++g) {
         const size_t at = from / Kind::kGroup + g;
@@ -689,14 +684,10 @@ const KindRow& kind_row(linnet_format f) {
   return kRows[i];
 }
 
-void unpack(linnet_format f, const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
-  kind_row(f).unpack(lines, entry, k, 0, 16, to);
-}
-
 __attribute__((noinline)) void gemm_kind(const GemmArgs& a, const KindRow& kind) {
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, 0};
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
@@ -739,7 +730,7 @@ void gather_blocks(linnet_format f, const void* panels, const void* scales, uint
                 *entry = static_cast<const uint8_t*>(scales) + row / 16 * blocks * kind.entry;
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, 0};
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
   for (size_t b = 0; b < blocks; ++b, lines += kind.lines, entry += kind.entry, y += kind.block) {
     kind.unpack(lines, entry, kind.block, j, j + 1, to);
     for (uint32_t i = 0; i < kind.block; ++i) {
@@ -921,7 +912,6 @@ constexpr KernelTable kTable = {
     .find_above = find_above,
     .exp_row = exp_row,
     .gather_row = gather_row,
-    .unpack = unpack,
     .read_all = read_all,
 };
 
@@ -929,6 +919,7 @@ constexpr KernelTable kTable = {
 
 #if !LINNET_IN_NEON32
 const KernelTable scalar_table = kTable;
+const IqBooks iq_books = {kIq2XxsBook, kIq2XsBook, kIq2SBook, kIq3XxsBook, kIq3SBook, kIq1Book};
 #endif
 
 }  // namespace linnet

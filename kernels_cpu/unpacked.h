@@ -71,11 +71,9 @@ struct Q4K {
         put_line(at, [&](int i) { return (v.of[i] & each(15)) ^ each(kFlip); });
         put_line(at + to.group, [&](int i) { return (v.of[i] >> 4 & each(15)) ^ each(kFlip); });
       }
-    scales(entry, to);
+    scales(entry, 256, to);
   }
-
- protected:
-  static void scales(const uint8_t* __restrict entry, const UnpackTo& to) {
+  static void scales(const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
     alignas(64) int8_t scale[128], min[128];
     const uint8_t *s = entry + 64, *m = entry + 128, *rest = entry + 192;
     for (int i = 0; i < 64; ++i) {
@@ -106,7 +104,7 @@ struct Q5K : Q4K {
         put_line(at, [&](int i) { return ((v.of[i] & each(15)) | (fifth.of[i] >> g & each(1)) << 4) ^ each(kFlip); });
         put_line(at + to.group, [&](int i) { return ((v.of[i] >> 4 & each(15)) | (fifth.of[i] >> (g + 1) & each(1)) << 4) ^ each(kFlip); });
       }
-    scales(entry, to);
+    scales(entry, 256, to);
   }
 };
 struct Q6K {
@@ -127,6 +125,9 @@ struct Q6K {
           return taken_off<kFlip>(nibble | (h.of[i] >> (q * 2) & each(3)) << 4, 32);
         });
       }
+    scales(entry, 256, to);
+  }
+  static void scales(const uint8_t* entry, uint32_t, const UnpackTo& to) {
     const V by = load_scales<true>(reinterpret_cast<const char*>(entry));
     for (size_t g = 0; g < 16; ++g)
       store(to.scale + g * to.scale_step, mul(from_bytes(reinterpret_cast<const int8_t*>(entry) + 32 + g * 16), by));
@@ -166,13 +167,19 @@ struct Iq4Nl : Nibbles32<32, 0, kStepF16 * 8> {
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
     choose_all(kUneven<kFlip>.of, k, lines, to);
+    scales(entry, k, to);
+  }
+  static void scales(const uint8_t* entry, uint32_t k, const UnpackTo& to) {
     for (size_t g = 0; g < k / 32; ++g) put_scales(to, g, first_scales(entry + g * kStepF16));
   }
 };
 struct Iq4Xs : Nibbles32<256, 0, kStepHalf8> {
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
     choose_all(kUneven<kFlip>.of, k, lines, to);
+    scales(entry, k, to);
+  }
+  static void scales(const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
     const V by = first_scales(entry);
     for (size_t g = 0; g < 8; ++g) {
       alignas(16) int8_t part[16];
@@ -184,8 +191,11 @@ struct Iq4Xs : Nibbles32<256, 0, kStepHalf8> {
 };
 struct Mxfp4 : Nibbles32<32, 0, kStepByte1 * 8> {
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
     choose_all(kE2m1<kFlip>.of, k, lines, to);
+    scales(entry, k, to);
+  }
+  static void scales(const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
     for (size_t g = 0; g < k / 32; ++g) {
       uint32_t bits[16];
       for (int j = 0; j < 16; ++j) {
@@ -202,13 +212,17 @@ struct Nvfp4 {
   static constexpr uint32_t kGroup = 16;
   static constexpr bool kMin = false;
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
-    for (size_t g = 0; g < k / 16; ++g) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    for (size_t g = 0; g < k / 16; ++g)
       for (size_t t = 0; t < 2; ++t, lines += 64) {
         fetch_line(lines, to);
         int8_t* first = to.codes + g * to.group + t * to.line;
         choose(kE2m1<kFlip>.of, lines, first, first + 2 * to.line);
       }
+    scales(entry, k, to);
+  }
+  static void scales(const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+    for (size_t g = 0; g < k / 16; ++g) {
       float scale[16];
       for (int j = 0; j < 16; ++j) {
         const uint32_t v = entry[g * 16 + static_cast<size_t>(j)], bits = v == 127 ? 0 : (v & 127) << 20;
@@ -224,7 +238,7 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
   static constexpr bool kMin = true;
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
-    for (size_t i = 0; i < k; i += 32, entry += kStepF16Min) {
+    for (size_t i = 0; i < k; i += 32)
       for (size_t t = 0; t < 4; ++t, lines += 64) {
         fetch_line(lines, to);
         const Line v = load_line(lines);
@@ -232,8 +246,12 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
         put_line(at, [&](int j) { return (v.of[j] & each(15)) ^ each(kFlip); });
         put_line(at + 4 * to.line, [&](int j) { return (v.of[j] >> 4 & each(15)) ^ each(kFlip); });
       }
-      put_scales(to, i / 32, first_scales(entry));
-      store(to.min + i / 32 * to.min_step, neg(first_scales(entry + 32)));
+    scales(entry, k, to);
+  }
+  static void scales(const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    for (size_t g = 0; g < k / 32; ++g, entry += kStepF16Min) {
+      put_scales(to, g, first_scales(entry));
+      store(to.min + g * to.min_step, neg(first_scales(entry + 32)));
     }
   }
 };
@@ -311,8 +329,11 @@ struct TwoBits {
 struct Q2K : TwoBits<16, false, 0, kStepHalf20> {
   static constexpr bool kMin = true;
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     codes<kFlip>(lines, to);
+    scales(entry, 256, to);
+  }
+  static void scales(const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
     const V d = first_scales(entry), d_min = first_scales(entry + 32);
     for (size_t g = 0; g < 16; ++g) {
       alignas(16) int8_t scale[16], min[16];
@@ -328,8 +349,11 @@ struct Q2K : TwoBits<16, false, 0, kStepHalf20> {
 };
 struct Q3K : TwoBits<16, true, 0, kStepHalf14> {
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     codes<kFlip>(lines, to);
+    scales(entry, 256, to);
+  }
+  static void scales(const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
     const V d = first_scales(entry);
     for (size_t g = 0; g < 16; ++g) {
       alignas(16) int8_t scale[16];
@@ -343,31 +367,56 @@ struct Tq2 : TwoBits<32, false, 1, kStepF16> {
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     codes<kFlip>(lines, to);
+    scales(entry, 256, to);
+  }
+  static void scales(const uint8_t* entry, uint32_t, const UnpackTo& to) {
     for (size_t g = 0; g < 8; ++g) put_scales(to, g, first_scales(entry));
   }
 };
 
-// Kinds that are unpacked as scalar.cpp has it.
-template <linnet_format kFormat, uint32_t kBits, uint32_t kGroup_, size_t kEntry_>
-struct Plainly {
-  static constexpr size_t kLineBytes = kBits * 512, kEntry = kEntry_;
-  static constexpr uint32_t kGroup = kGroup_;
+// Ternary: five digits of a byte come one after the other out of its products with three, whose carries they are. The last 20 bytes of
+// a block lie in the entry: 16 of five digits, 4 of four.
+struct Tq1 {
+  static constexpr size_t kLineBytes = 512, kEntry = kStepHalf22;
+  static constexpr uint32_t kGroup = 32;
   static constexpr bool kMin = false;
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
-    UnpackTo flipped = to;
-    flipped.flip = kFlip;
-    scalar_table.unpack(kFormat, lines, entry, k, flipped);
+  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
+    for (size_t t = 0; t < 8; ++t) {
+      fetch_line(lines + t * 64, to);
+      digits<kFlip>(load_line(lines + t * 64), t * 4, 32, 5, to);
+    }
+    for (size_t t = 0; t < 5; ++t) {  // four bytes of an output side by side
+      alignas(64) uint8_t turned[64];
+      for (size_t j = 0; j < 16; ++j)
+        for (size_t b = 0; b < 4; ++b) turned[j * 4 + b] = entry[32 + (t * 4 + b) * 16 + j];
+      digits<kFlip>(load_line(turned), t < 4 ? 160 + t * 4 : 240, t < 4 ? 16 : 4, t < 4 ? 5 : 4, to);
+    }
+    for (size_t g = 0; g < 8; ++g) put_scales(to, g, first_scales(entry));
+  }
+
+ private:
+  // Digits of four inputs from `from` on, and of those `step` further on.
+  template <int kFlip>
+  static void digits(Line v, size_t from, size_t step, int n, const UnpackTo& to) {
+    for (int digit = 0; digit < n; ++digit, from += step)
+      put_line(place<kGroup>(to, from), [&](int i) {
+        const uint64_t once = v.of[i], twice = (once & each(127)) << 1,
+                       sum = ((once & each(127)) + (twice & each(127))) ^ ((once ^ twice) & each(128));
+        v.of[i] = sum;
+        const uint64_t carries = (once >> 7 & each(1)) + (((once & twice) | ((once | twice) & ~sum)) >> 7 & each(1));
+        return taken_off<kFlip>(carries, 1);
+      });
   }
 };
-using Tq1 = Plainly<LINNET_TQ1_0, 1, 32, kStepHalf22>;
-using Iq2Xxs = Plainly<LINNET_IQ2_XXS, 2, 32, kStepF16>;
-using Iq2Xs = Plainly<LINNET_IQ2_XS, 2, 16, kStepHalf10>;
-using Iq2S = Plainly<LINNET_IQ2_S, 2, 16, kStepHalf18>;
-using Iq3Xxs = Plainly<LINNET_IQ3_XXS, 3, 32, kStepF16>;
-using Iq3S = Plainly<LINNET_IQ3_S, 3, 32, kStepHalf14>;
-using Iq1S = Plainly<LINNET_IQ1_S, 1, 32, kStepHalf18>;
-using Iq1M = Plainly<LINNET_IQ1_M, 1, 16, kStepByte24>;
+
+}  // namespace
+}  // namespace linnet
+
+#include "unpacked_books.h"
+
+namespace linnet {
+namespace {
 
 // A kind and a tier's product of i8g128.
 struct UnpackedBy {
@@ -426,7 +475,7 @@ inline void unpacked_panels(const GemmArgs& a, const UnpackedBy& by, uint32_t pa
       UnpackedPanel& panel_of = u->panel[p];
       by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + block * by.lines,
                 static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry, b.k,
-                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines, 0});
+                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines});
     }
     const size_t group = row * size_t{a.x_groups} + from / 32;
     b.x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from;
@@ -459,10 +508,6 @@ inline void unpacked(const GemmArgs& a, const UnpackedBy& by) {
 template <class Kind, void (*kProduct)(const GemmArgs*), int kFlip = 0>
 constexpr UnpackedBy unpacked_by() {
   return {Kind::template unpack<kFlip>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct};
-}
-template <class Kind, void (*kProduct)(const GemmArgs*)>
-void gemm_unpacked(const GemmArgs* args) {
-  unpacked(*args, unpacked_by<Kind, kProduct>());
 }
 
 }  // namespace

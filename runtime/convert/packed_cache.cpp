@@ -117,8 +117,8 @@ std::string key_of(const std::string& src, const Options& options) {
   std::snprintf(most, sizeof most, "%a", options.max_error);
   std::string key = "linnet " + std::to_string(linnet_version()) + " packing " + std::to_string(kPackingVersion) + " layout " +
                     std::to_string(kLayoutVersion) + " template " + std::to_string(chat::kProgramVersion) + " tokenizer " +
-                    std::to_string(tok::kVersion) + "\nweights " + std::to_string(options.weights) + " floats " + std::to_string(options.floats) + " most " + most + "\nsource " +
-                    counted(path_real(src)) + "\n";
+                    std::to_string(tok::kVersion) + "\nweights " + std::to_string(options.weights) + " floats " +
+                    std::to_string(options.floats) + " most " + most + "\nsource " + counted(path_real(src)) + "\n";
   if (is_folder(src)) {
     key += "name " + counted(folder_name(src)) + "\n";
     return add_folder(path_real(src), true, &key) ? key : "";

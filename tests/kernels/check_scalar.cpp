@@ -335,7 +335,9 @@ void reference_pack(Rng& rng) {
           amax = std::fmax(amax, static_cast<double>(std::fabs(x[r * stride + t])));
         const double want = r < rows ? static_cast<double>(x[r * stride + j]) : 0.0;
         const double bound =
-            info.stored == Stored::kBlocks ? amax * (info.bits == 4   ? 0.19
+            info.stored == Stored::kBlocks ? amax * (info.bits <= 2   ? 0.8
+                                                     : info.bits == 3 ? 0.4
+                                                     : info.bits == 4 ? 0.25
                                                      : info.bits == 5 ? 0.1
                                                                       : 0.045)  // half a step and more, for narrower ranges
             : info.bits == 4        ? amax * (info.scale.zero ? 0.42 : 0.225)   // where a scale of amax / 9 cuts a value off at code 7

@@ -738,7 +738,7 @@ TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told
     o.weights = row.format;
     WeightError measured;
     packed(tiny, o, &measured, "");
-    CHECK(measured.worst < (row.stored == Stored::kE5m2 ? 0.06 : 0.05));
+    CHECK(measured.worst < (row.bits == 4 ? 0.15 : row.stored == Stored::kE5m2 ? 0.06 : 0.05));
   }
   Options strict;  // the bound is for honest rounding, too
   strict.weights = LINNET_I8G32;
