@@ -59,6 +59,9 @@ struct UnpackTo {
   size_t ahead;  // how far on the lines are that are asked for meanwhile; 0: they are at hand
 };
 
+// k inputs of a panel of blocks, at most 256, as bytes and floats.
+using UnpackBlocks = void (*)(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to);
+
 struct GemmKernel {
   linnet_format w;
   uint32_t exact;  // 1: the bits of scalar.cpp
@@ -149,6 +152,9 @@ struct KernelTable {
   void (*exp_row)(float* x, uint32_t n) = nullptr;
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
   void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
+
+  // Of each format of blocks, from LINNET_Q4_K on; for tiers that multiply in another way and unpack as this one does.
+  const UnpackBlocks* unpack = nullptr;
 
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;

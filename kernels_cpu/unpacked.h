@@ -420,7 +420,7 @@ namespace {
 
 // A kind and a tier's product of i8g128.
 struct UnpackedBy {
-  void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to);
+  UnpackBlocks unpack;
   size_t lines, entry;
   uint32_t group;
   bool min;

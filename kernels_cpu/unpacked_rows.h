@@ -174,13 +174,16 @@ void rows_alone(const GemmArgs& a) {
     }
 }
 
-// A row or two of the kinds above, or whatever there is.
-template <class Kind, void (*kProduct)(const GemmArgs*), class Product>
+// A row or two of the kinds above, or whatever there is. kBase: the tier that unpacks, or NULL: this one.
+template <class Kind, linnet_format kFormat, void (*kProduct)(const GemmArgs*), class Product, const KernelTable* kBase = nullptr>
 void gemm_unpacked(const GemmArgs* args) {
   if constexpr (HasRowSums<Kind, Product>) {
     if (args->m <= 2) return rows_alone<Kind, Product>(*args);
   }
-  unpacked(*args, unpacked_by<Kind, kProduct>());
+  if constexpr (kBase)
+    unpacked(*args, {kBase->unpack[kFormat - LINNET_Q4_K], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct});
+  else
+    unpacked(*args, unpacked_by<Kind, kProduct>());
 }
 
 }  // namespace
