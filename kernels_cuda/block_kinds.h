@@ -3,8 +3,8 @@
 //
 // Of 256 inputs a panel has kBytes of lines (64 bytes each) and kScales of scales. Lane l of a warp has outputs j = 4 * (l / 4 % 4) and the
 // next three, and with c = l % 4 of every 32 inputs 4 * c .. + 3 and 16 + 4 * c .. + 3, which lie in kPieces pieces of 16 bytes, each of a
-// line. A unit of kSteps times 32 inputs takes kLoads of them. The last inputs may be fewer than 256, whole blocks of kBlock: others are
-// multiplied with zeros.
+// line; or in one of another lane of its four. A unit of kSteps times 32 inputs takes kLoads of them. The last inputs may be fewer than
+// 256, whole blocks of kBlock, which then are no smaller than a unit: others are multiplied with zeros.
 #pragma once
 #include "products.h"
 
@@ -18,11 +18,18 @@ LINNET_ON_GPU uint32_t word_at(const uint8_t* at) { return *reinterpret_cast<con
 // Where input i of 32 of output j lies behind the first line of these.
 LINNET_ON_GPU uint32_t line_of(uint32_t i, uint32_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
 
-struct Q4K {
-  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kPieces = 8, kSteps = 2, kLoads = 2;
-  static constexpr bool kMin = true;
+// What most kinds have.
+struct BlockKind {
+  static constexpr bool kMin = false;
   static constexpr float kOne = 1;  // what `codes` has as a code's one, turned round: they may be a power of two too large
   LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
+  LINNET_ON_GPU uint32_t whose(uint32_t /*unit*/, uint32_t /*i*/, uint32_t c) { return c; }  // load i is of this one of four lanes
+  LINNET_ON_GPU void minima(const uint8_t*, uint32_t, uint32_t, float (&)[4]) {}
+};
+
+struct Q4K : BlockKind {
+  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kPieces = 8, kSteps = 2, kLoads = 2;
+  static constexpr bool kMin = true;
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return unit * 2 + i; }  // load i of a unit of the 256 inputs
   // Signed codes of output j + e, of the 32 inputs of `step` those from 4 * c on (i = 0) or from 16 + 4 * c.
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t /*c*/) {
@@ -60,11 +67,9 @@ struct Q5K : Q4K {
 };
 
 // Codes less 32 are their six bits in a byte's upper part with the top bit turned.
-struct Q6K {
+struct Q6K : BlockKind {
   static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 3072, kScales = 288, kPieces = 12, kSteps = 4, kLoads = 6;
-  static constexpr bool kMin = false;
   static constexpr float kOne = 0.25f;
-  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t run = step % 4, low = w[run % 2 * 2 + i][e];
@@ -74,11 +79,46 @@ struct Q6K {
     floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
     times_bytes(word_at(entry + 32 + g * 16 + j) ^ 0x80808080u, 128, to);
   }
-  LINNET_ON_GPU void minima(const uint8_t*, uint32_t, uint32_t, float (&)[4]) {}
   LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
     const uint32_t half = i / 128, run = i % 128 / 32, at = line_of(i, j);
     const int low = block[half * 1024 + run % 2 * 512 + at] >> run / 2 * 4 & 15, high = block[2048 + half * 512 + at] >> run * 2 & 3;
     return (low | high << 4) - 32;
+  }
+};
+
+// Of 32 inputs a byte's nibbles are i and i + 16: a load has all that a lane wants of them.
+struct Nibbles32 : BlockKind {
+  static constexpr uint32_t kBlock = 32, kGroup = 32, kBytes = 2048, kPieces = 8, kSteps = 1, kLoads = 1;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t) { return unit; }
+  LINNET_ON_GPU uint32_t nibble(const uint8_t* block, uint32_t i, uint32_t j, uint32_t bytes = 256) {  // bytes: of 32 inputs
+    return block[i / 32 * bytes + line_of(i % 16, j)] >> i % 32 / 16 * 4 & 15;
+  }
+};
+// Nibbles choose from a table, four words of kind Table.
+template <class Table>
+struct TableKind : Nibbles32 {
+  // Bytes of four nibbles, the lower half of q. A selector of __byte_perm has three bits; a fourth would ask for signs.
+  LINNET_ON_GPU uint32_t bytes_of(uint32_t q) {
+    const uint32_t at = q & 0x77777777u;
+    return __byte_perm(__byte_perm(Table::k0, Table::k1, at), __byte_perm(Table::k2, Table::k3, at), (q >> 1 & 0x44444444u) | 0x32103210u);
+  }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t) {
+    return __byte_perm(bytes_of(w[0][e]), bytes_of(w[0][e] >> 16), i ? 0x7531u : 0x6420u);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) { return static_cast<int8_t>(bytes_of(nibble(block, i, j))); }
+};
+// Twice 0 .5 1 1.5 2 3 4 6, then minus these.
+struct E2m1Table {
+  static constexpr uint32_t k0 = 0x03020100, k1 = 0x0C080604, k2 = 0xFDFEFF00, k3 = 0xF4F8FAFC;
+};
+struct Mxfp4 : TableKind<E2m1Table> {
+  static constexpr uint32_t kScales = 128;
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    const uint32_t four = word_at(entry + g * 16 + j);
+    for (uint32_t e = 0; e < 4; ++e) {
+      const uint32_t exponent = four >> e * 8 & 255;
+      to[e] = float_of(exponent < 2 ? 0x200000u << exponent : (exponent - 1) << 23);
+    }
   }
 };
 

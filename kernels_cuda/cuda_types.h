@@ -34,10 +34,14 @@ enum CudaFormat : uint32_t {
   kCudaQ4_K = 16,
   kCudaQ5_K,
   kCudaQ6_K,
+  kCudaMXFP4 = 26,
 };
 // Blocks of GGUF files that there are kernels for: number, kernels' names, kind (block_kinds.h), its pieces and the minima that an output
 // has, of 256 inputs. Models with others are refused.
-#define LINNET_CUDA_BLOCKS(X) X(Q4_K, q4_k, Q4K, 8, 8) X(Q5_K, q5_k, Q5K, 10, 8) X(Q6_K, q6_k, Q6K, 12, 0)
+// clang-format off: a list
+#define LINNET_CUDA_BLOCKS(X)                                                                                                            \
+  X(Q4_K, q4_k, Q4K, 8, 8) X(Q5_K, q5_k, Q5K, 10, 8) X(Q6_K, q6_k, Q6K, 12, 0) X(MXFP4, mxfp4, Mxfp4, 8, 0)
+// clang-format on
 
 // A packed matrix (n, k) in device memory: the bytes of the file, in blocks that are cut between panels.
 inline constexpr uint32_t kMaxMatrixParts = 16;

@@ -8,7 +8,8 @@
   X(gemm16_terms_f16) X(gemm64_terms_f16) X(gemm16_terms_bf16) X(gemm64_terms_bf16)                                                      \
   X(embed) X(head_rows)
 #define LINNET_CUDA_GEMM_BLOCKS_KERNELS(X)                                                                                               \
-  X(gemv_q4_k) X(gemm16_q4_k) X(gemm64_q4_k) X(gemv_q5_k) X(gemm16_q5_k) X(gemm64_q5_k) X(gemv_q6_k) X(gemm16_q6_k) X(gemm64_q6_k)
+  X(gemv_q4_k) X(gemm16_q4_k) X(gemm64_q4_k) X(gemv_q5_k) X(gemm16_q5_k) X(gemm64_q5_k) X(gemv_q6_k) X(gemm16_q6_k) X(gemm64_q6_k) \
+  X(gemv_mxfp4) X(gemm16_mxfp4) X(gemm64_mxfp4)
 #define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(rope_heads)              \
   X(check_finite)
 #define LINNET_CUDA_EXPERTS_KERNELS(X) X(route_rows) X(group_pairs) X(limit_pairs) X(gather_pairs) X(combine_pairs)
