@@ -122,6 +122,109 @@ struct Mxfp4 : TableKind<E2m1Table> {
   }
 };
 
+// Numbers far apart at the ends; scales of f16.
+struct UnevenTable {  // -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53 69 89 113
+  static constexpr uint32_t k0 = 0xBFAD9881, k1 = 0xF6EADDCF, k2 = 0x26190D01, k3 = 0x71594535;
+};
+struct Iq4Nl : TableKind<UnevenTable> {
+  static constexpr uint32_t kScales = 256;
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + g * 32 + j * 2), to);
+  }
+};
+struct Iq4Xs : Iq4Nl {
+  static constexpr uint32_t kBlock = 256, kScales = 128;
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    const uint32_t high = word_at(entry + 32 + g / 4 * 16 + j) >> g % 4 * 2, low = word_at(entry + 64 + g / 2 * 16 + j) >> g % 2 * 4;
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes((low & 0x0F0F0F0Fu) | (high & 0x03030303u) << 4, 32, to);
+  }
+};
+
+struct Q41 : Nibbles32 {
+  static constexpr uint32_t kScales = 512;
+  static constexpr bool kMin = true;
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t) {
+    return w[0][e] >> i * 4 & 0x0F0F0F0Fu;
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + g * 64 + j * 2), to);
+  }
+  LINNET_ON_GPU void minima(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + g * 64 + 32 + j * 2), to);
+    for (float& v : to) v = -v;
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) { return static_cast<int>(nibble(block, i, j)); }
+};
+// A word of fifth bits behind each 32 inputs' nibbles, which all four lanes want: each copies those of two steps.
+struct Q51 : Q41 {
+  static constexpr uint32_t kBytes = 2560, kPieces = 10, kLoads = 2;
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece < 8 ? piece * 5 + c : (piece % 2 * 4 + c) * 5 + 4; }
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i == 0 ? unit : 8 + unit / 4; }
+  LINNET_ON_GPU uint32_t whose(uint32_t unit, uint32_t i, uint32_t c) { return i == 0 ? c : unit % 4; }
+  // Four of a word, as the top bits of bytes.
+  LINNET_ON_GPU uint32_t fifth(uint32_t word, uint32_t i, uint32_t c) {
+    return (word >> (i * 16 + c * 4) & 15) * 0x10204080u & 0x80808080u;
+  }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t c) {
+    return (w[0][e] >> i * 4 & 0x0F0F0F0Fu) | fifth(w[1][e], i, c) >> 3;
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    const uint32_t high = block[i / 32 * 320 + 256 + j * 4 + i % 32 / 8] >> i % 8 & 1;
+    return static_cast<int>(nibble(block, i, j, 320) | high << 4);
+  }
+};
+// Less 16: five bits in a byte's upper part with the top bit turned.
+struct Q50 : Q51 {
+  static constexpr uint32_t kScales = 256;
+  static constexpr bool kMin = false;
+  static constexpr float kOne = 0.125f;
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t c) {
+    return ((i ? w[0][e] >> 1 : w[0][e] << 3) & 0x78787878u) | (fifth(w[1][e], i, c) ^ 0x80808080u);
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) { Iq4Nl::scales(entry, g, j, to); }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) { return Q51::code(block, i, j) - 16; }
+};
+
+// Two bits: of each half of 128 inputs four times 32 lie in 32 bytes.
+struct Q2K : BlockKind {
+  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 1024, kScales = 320, kPieces = 4, kSteps = 4, kLoads = 2;
+  static constexpr bool kMin = true;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return unit * 2 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
+    return w[i][e] >> step % 4 * 2 & 0x03030303u;
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes(word_at(entry + 64 + g * 16 + j) & 0x0F0F0F0Fu, 0, to);
+  }
+  LINNET_ON_GPU void minima(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + 32 + j * 2), to);
+    times_bytes(word_at(entry + 64 + g * 16 + j) >> 4 & 0x0F0F0F0Fu, 0, to);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    return block[i / 128 * 512 + line_of(i, j)] >> i % 128 / 32 * 2 & 3;
+  }
+};
+// Less 4: with a third bit, three in a byte's upper part with the top bit turned.
+struct Q3K : BlockKind {
+  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 1536, kScales = 224, kPieces = 6, kSteps = 4, kLoads = 4;
+  static constexpr float kOne = 0.03125f;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 2 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
+    const uint32_t run = step % 4, two = run < 3 ? w[i][e] << (5 - run * 2) % 32 : w[i][e] >> 1;
+    return (two & 0x60606060u) | ((w[2 + i][e] << (7 - step) & 0x80808080u) ^ 0x80808080u);
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    const uint32_t low = word_at(entry + 32 + g % 8 * 16 + j) >> g / 8 * 4, high = word_at(entry + 160 + g % 4 * 16 + j) >> g / 4 * 2;
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes((low & 0x0F0F0F0Fu) | (high & 0x03030303u) << 4, 32, to);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    return Q2K::code(block, i, j) + (block[1024 + line_of(i, j)] >> i / 32 & 1) * 4 - 4;
+  }
+};
+
 // Weight (i, j) of a panel in GGUF's own order of operations.
 template <class Kind>
 LINNET_ON_GPU float weight_of(const uint8_t* panel, const uint8_t* scales, uint32_t i, uint32_t j) {

@@ -352,10 +352,13 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
 }
 
 // Blocks that a multiprocessor is to hold are said where the compiler would else aim at more than registers allow, and spill.
+#define LINNET_SOME_0 LINNET_KERNEL(128)
+#define LINNET_SOME_8 LINNET_KERNEL(128)
+#define LINNET_SOME_16 LINNET_KERNEL_MIN(128, 3)
 #define LINNET_X(NAME, name, kind, pieces, minima)                           \
   static_assert(kind::kPieces == pieces && kMinimaOf<kind> == minima);       \
   LINNET_KERNEL_MIN(128, 3) gemv_##name(const GemmArgs a) { gemv<kind>(a); } \
-  LINNET_KERNEL(128) gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); }   \
+  LINNET_SOME_##minima gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); } \
   LINNET_KERNEL_MIN(128, 2) gemm64_##name(const GemmArgs a) { gemm<kind, 8>(a); }
 LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X
