@@ -3,8 +3,8 @@
 //
 // Of 256 inputs a panel has kBytes of lines (64 bytes each) and kScales of scales. Lane l of a warp has outputs j = 4 * (l / 4 % 4) and the
 // next three, and with c = l % 4 of every 32 inputs 4 * c .. + 3 and 16 + 4 * c .. + 3, which lie in kPieces pieces of 16 bytes, each of a
-// line. A unit of kSteps times 32 inputs takes kLoads of them. The last inputs may be fewer than 256, whole blocks of kBlock: others are
-// multiplied with zeros.
+// line; or in one of another lane of its four. A unit of kSteps times 32 inputs takes kLoads of them. The last inputs may be fewer than
+// 256, whole blocks of kBlock, which then are no smaller than a unit: others are multiplied with zeros.
 #pragma once
 #include "products.h"
 
@@ -18,11 +18,18 @@ LINNET_ON_GPU uint32_t word_at(const uint8_t* at) { return *reinterpret_cast<con
 // Where input i of 32 of output j lies behind the first line of these.
 LINNET_ON_GPU uint32_t line_of(uint32_t i, uint32_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
 
-struct Q4K {
-  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kPieces = 8, kSteps = 2, kLoads = 2;
-  static constexpr bool kMin = true;
+// What most kinds have.
+struct BlockKind {
+  static constexpr bool kMin = false;
   static constexpr float kOne = 1;  // what `codes` has as a code's one, turned round: they may be a power of two too large
   LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
+  LINNET_ON_GPU uint32_t whose(uint32_t /*unit*/, uint32_t /*i*/, uint32_t c) { return c; }  // load i is of this one of four lanes
+  LINNET_ON_GPU void minima(const uint8_t*, uint32_t, uint32_t, float (&)[4]) {}
+};
+
+struct Q4K : BlockKind {
+  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kPieces = 8, kSteps = 2, kLoads = 2;
+  static constexpr bool kMin = true;
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return unit * 2 + i; }  // load i of a unit of the 256 inputs
   // Signed codes of output j + e, of the 32 inputs of `step` those from 4 * c on (i = 0) or from 16 + 4 * c.
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t /*c*/) {
@@ -60,11 +67,9 @@ struct Q5K : Q4K {
 };
 
 // Codes less 32 are their six bits in a byte's upper part with the top bit turned.
-struct Q6K {
+struct Q6K : BlockKind {
   static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 3072, kScales = 288, kPieces = 12, kSteps = 4, kLoads = 6;
-  static constexpr bool kMin = false;
   static constexpr float kOne = 0.25f;
-  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t run = step % 4, low = w[run % 2 * 2 + i][e];
@@ -74,11 +79,149 @@ struct Q6K {
     floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
     times_bytes(word_at(entry + 32 + g * 16 + j) ^ 0x80808080u, 128, to);
   }
-  LINNET_ON_GPU void minima(const uint8_t*, uint32_t, uint32_t, float (&)[4]) {}
   LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
     const uint32_t half = i / 128, run = i % 128 / 32, at = line_of(i, j);
     const int low = block[half * 1024 + run % 2 * 512 + at] >> run / 2 * 4 & 15, high = block[2048 + half * 512 + at] >> run * 2 & 3;
     return (low | high << 4) - 32;
+  }
+};
+
+// Of 32 inputs a byte's nibbles are i and i + 16: a load has all that a lane wants of them.
+struct Nibbles32 : BlockKind {
+  static constexpr uint32_t kBlock = 32, kGroup = 32, kBytes = 2048, kPieces = 8, kSteps = 1, kLoads = 1;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t) { return unit; }
+  LINNET_ON_GPU uint32_t nibble(const uint8_t* block, uint32_t i, uint32_t j, uint32_t bytes = 256) {  // bytes: of 32 inputs
+    return block[i / 32 * bytes + line_of(i % 16, j)] >> i % 32 / 16 * 4 & 15;
+  }
+};
+// Nibbles choose from a table, four words of kind Table.
+template <class Table>
+struct TableKind : Nibbles32 {
+  // Bytes of four nibbles, the lower half of q. A selector of __byte_perm has three bits; a fourth would ask for signs.
+  LINNET_ON_GPU uint32_t bytes_of(uint32_t q) {
+    const uint32_t at = q & 0x77777777u;
+    return __byte_perm(__byte_perm(Table::k0, Table::k1, at), __byte_perm(Table::k2, Table::k3, at), (q >> 1 & 0x44444444u) | 0x32103210u);
+  }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t) {
+    return __byte_perm(bytes_of(w[0][e]), bytes_of(w[0][e] >> 16), i ? 0x7531u : 0x6420u);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) { return static_cast<int8_t>(bytes_of(nibble(block, i, j))); }
+};
+// Twice 0 .5 1 1.5 2 3 4 6, then minus these.
+struct E2m1Table {
+  static constexpr uint32_t k0 = 0x03020100, k1 = 0x0C080604, k2 = 0xFDFEFF00, k3 = 0xF4F8FAFC;
+};
+struct Mxfp4 : TableKind<E2m1Table> {
+  static constexpr uint32_t kScales = 128;
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    const uint32_t four = word_at(entry + g * 16 + j);
+    for (uint32_t e = 0; e < 4; ++e) {
+      const uint32_t exponent = four >> e * 8 & 255;
+      to[e] = float_of(exponent < 2 ? 0x200000u << exponent : (exponent - 1) << 23);
+    }
+  }
+};
+
+// Numbers far apart at the ends; scales of f16.
+struct UnevenTable {  // -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53 69 89 113
+  static constexpr uint32_t k0 = 0xBFAD9881, k1 = 0xF6EADDCF, k2 = 0x26190D01, k3 = 0x71594535;
+};
+struct Iq4Nl : TableKind<UnevenTable> {
+  static constexpr uint32_t kScales = 256;
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + g * 32 + j * 2), to);
+  }
+};
+struct Iq4Xs : Iq4Nl {
+  static constexpr uint32_t kBlock = 256, kScales = 128;
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    const uint32_t high = word_at(entry + 32 + g / 4 * 16 + j) >> g % 4 * 2, low = word_at(entry + 64 + g / 2 * 16 + j) >> g % 2 * 4;
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes((low & 0x0F0F0F0Fu) | (high & 0x03030303u) << 4, 32, to);
+  }
+};
+
+struct Q41 : Nibbles32 {
+  static constexpr uint32_t kScales = 512;
+  static constexpr bool kMin = true;
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t) {
+    return w[0][e] >> i * 4 & 0x0F0F0F0Fu;
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + g * 64 + j * 2), to);
+  }
+  LINNET_ON_GPU void minima(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + g * 64 + 32 + j * 2), to);
+    for (float& v : to) v = -v;
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) { return static_cast<int>(nibble(block, i, j)); }
+};
+// A word of fifth bits behind each 32 inputs' nibbles, which all four lanes want: each copies those of two steps.
+struct Q51 : Q41 {
+  static constexpr uint32_t kBytes = 2560, kPieces = 10, kLoads = 2;
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece < 8 ? piece * 5 + c : (piece % 2 * 4 + c) * 5 + 4; }
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i == 0 ? unit : 8 + unit / 4; }
+  LINNET_ON_GPU uint32_t whose(uint32_t unit, uint32_t i, uint32_t c) { return i == 0 ? c : unit % 4; }
+  // Four of a word, as the top bits of bytes.
+  LINNET_ON_GPU uint32_t fifth(uint32_t word, uint32_t i, uint32_t c) {
+    return (word >> (i * 16 + c * 4) & 15) * 0x10204080u & 0x80808080u;
+  }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t c) {
+    return (w[0][e] >> i * 4 & 0x0F0F0F0Fu) | fifth(w[1][e], i, c) >> 3;
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    const uint32_t high = block[i / 32 * 320 + 256 + j * 4 + i % 32 / 8] >> i % 8 & 1;
+    return static_cast<int>(nibble(block, i, j, 320) | high << 4);
+  }
+};
+// Less 16: five bits in a byte's upper part with the top bit turned.
+struct Q50 : Q51 {
+  static constexpr uint32_t kScales = 256;
+  static constexpr bool kMin = false;
+  static constexpr float kOne = 0.125f;
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t, uint32_t i, uint32_t e, uint32_t c) {
+    return ((i ? w[0][e] >> 1 : w[0][e] << 3) & 0x78787878u) | (fifth(w[1][e], i, c) ^ 0x80808080u);
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) { Iq4Nl::scales(entry, g, j, to); }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) { return Q51::code(block, i, j) - 16; }
+};
+
+// Two bits: of each half of 128 inputs four times 32 lie in 32 bytes.
+struct Q2K : BlockKind {
+  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 1024, kScales = 320, kPieces = 4, kSteps = 4, kLoads = 2;
+  static constexpr bool kMin = true;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return unit * 2 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
+    return w[i][e] >> step % 4 * 2 & 0x03030303u;
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes(word_at(entry + 64 + g * 16 + j) & 0x0F0F0F0Fu, 0, to);
+  }
+  LINNET_ON_GPU void minima(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + 32 + j * 2), to);
+    times_bytes(word_at(entry + 64 + g * 16 + j) >> 4 & 0x0F0F0F0Fu, 0, to);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    return block[i / 128 * 512 + line_of(i, j)] >> i % 128 / 32 * 2 & 3;
+  }
+};
+// Less 4: with a third bit, three in a byte's upper part with the top bit turned.
+struct Q3K : BlockKind {
+  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 1536, kScales = 224, kPieces = 6, kSteps = 4, kLoads = 4;
+  static constexpr float kOne = 0.03125f;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 2 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
+    const uint32_t run = step % 4, two = run < 3 ? w[i][e] << (5 - run * 2) % 32 : w[i][e] >> 1;
+    return (two & 0x60606060u) | ((w[2 + i][e] << (7 - step) & 0x80808080u) ^ 0x80808080u);
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    const uint32_t low = word_at(entry + 32 + g % 8 * 16 + j) >> g / 8 * 4, high = word_at(entry + 160 + g % 4 * 16 + j) >> g / 4 * 2;
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes((low & 0x0F0F0F0Fu) | (high & 0x03030303u) << 4, 32, to);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    return Q2K::code(block, i, j) + (block[1024 + line_of(i, j)] >> i / 32 & 1) * 4 - 4;
   }
 };
 

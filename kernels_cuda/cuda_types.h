@@ -34,10 +34,23 @@ enum CudaFormat : uint32_t {
   kCudaQ4_K = 16,
   kCudaQ5_K,
   kCudaQ6_K,
+  kCudaQ4_1,
+  kCudaQ5_0,
+  kCudaQ5_1,
+  kCudaQ2_K,
+  kCudaQ3_K,
+  kCudaIQ4_NL,
+  kCudaIQ4_XS,
+  kCudaMXFP4,
 };
 // Blocks of GGUF files that there are kernels for: number, kernels' names, kind (block_kinds.h), its pieces and the minima that an output
 // has, of 256 inputs. Models with others are refused.
-#define LINNET_CUDA_BLOCKS(X) X(Q4_K, q4_k, Q4K, 8, 8) X(Q5_K, q5_k, Q5K, 10, 8) X(Q6_K, q6_k, Q6K, 12, 0)
+// clang-format off: a list
+#define LINNET_CUDA_BLOCKS(X)                                                                                                            \
+  X(Q4_K, q4_k, Q4K, 8, 8) X(Q5_K, q5_k, Q5K, 10, 8) X(Q6_K, q6_k, Q6K, 12, 0) X(MXFP4, mxfp4, Mxfp4, 8, 0) \
+  X(IQ4_XS, iq4_xs, Iq4Xs, 8, 0) X(IQ4_NL, iq4_nl, Iq4Nl, 8, 0) X(Q5_0, q5_0, Q50, 10, 0) X(Q3_K, q3_k, Q3K, 6, 0) \
+  X(Q2_K, q2_k, Q2K, 4, 16) X(Q4_1, q4_1, Q41, 8, 8) X(Q5_1, q5_1, Q51, 10, 8)
+// clang-format on
 
 // A packed matrix (n, k) in device memory: the bytes of the file, in blocks that are cut between panels.
 inline constexpr uint32_t kMaxMatrixParts = 16;

@@ -105,7 +105,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
         const uint32_t end = blocks - begin < round ? blocks : begin + round;
 #pragma unroll 1
         for (uint32_t block = begin + turn; mine && block < end; block += a.split, slot ^= 1) {
-          const uint8_t* const pieces = kept + slot * kTurn + lane * 16;
+          const uint8_t* const pieces = kept + slot * kTurn + column * 64;  // of four lanes
           const uint8_t* const entry = kept + slot * kTurn + kPieces + lane / 16 * kPitch;
           warp_sync();  // the others are done with what is overwritten
           if (block + a.split < blocks) copy(block + a.split, kept + (slot ^ 1) * kTurn);
@@ -116,7 +116,8 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
 #pragma unroll(4 / Kind::kSteps)
           for (uint32_t u = 0; u < kUnits; ++u) {
             uint32_t of_unit[Kind::kLoads][4];
-            for (uint32_t i = 0; i < Kind::kLoads; ++i) load_piece(pieces + Kind::piece(u, i) * 512, of_unit[i]);
+            for (uint32_t i = 0; i < Kind::kLoads; ++i)
+              load_piece(pieces + Kind::piece(u, i) * 512 + Kind::whose(u, i, c) * 16, of_unit[i]);
 #pragma unroll
             for (uint32_t s = 0; s < Kind::kSteps; ++s) {
               const uint32_t step = u * Kind::kSteps + s, g = block * 8 + step;
@@ -217,7 +218,7 @@ LINNET_ON_GPU void load_unit(const uint8_t* w, uint32_t c, uint32_t unit, uint32
   unit = unit < units ? unit : units - 1;
   const uint8_t* const from = w + uint64_t{unit / kUnits} * Kind::kBytes;
   for (uint32_t i = 0; i < Kind::kLoads; ++i) {
-    const uint4 v = load16(from + Kind::line(Kind::piece(unit % kUnits, i), c) * 64);
+    const uint4 v = load16(from + Kind::line(Kind::piece(unit % kUnits, i), Kind::whose(unit % kUnits, i, c)) * 64);
     to[i][0] = v.x, to[i][1] = v.y, to[i][2] = v.z, to[i][3] = v.w;
   }
 }
@@ -350,11 +351,15 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
   }
 }
 
+// Blocks that a multiprocessor is to hold are said where the compiler would else aim at more than registers allow, and spill.
+#define LINNET_SOME_0 LINNET_KERNEL(128)
+#define LINNET_SOME_8 LINNET_KERNEL(128)
+#define LINNET_SOME_16 LINNET_KERNEL_MIN(128, 3)
 #define LINNET_X(NAME, name, kind, pieces, minima)                           \
   static_assert(kind::kPieces == pieces && kMinimaOf<kind> == minima);       \
   LINNET_KERNEL_MIN(128, 3) gemv_##name(const GemmArgs a) { gemv<kind>(a); } \
-  LINNET_KERNEL(128) gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); }   \
-  LINNET_KERNEL(128) gemm64_##name(const GemmArgs a) { gemm<kind, 8>(a); }
+  LINNET_SOME_##minima gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); } \
+  LINNET_KERNEL_MIN(128, 2) gemm64_##name(const GemmArgs a) { gemm<kind, 8>(a); }
 LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X
 

@@ -8,7 +8,12 @@
   X(gemm16_terms_f16) X(gemm64_terms_f16) X(gemm16_terms_bf16) X(gemm64_terms_bf16)                                                      \
   X(embed) X(head_rows)
 #define LINNET_CUDA_GEMM_BLOCKS_KERNELS(X)                                                                                               \
-  X(gemv_q4_k) X(gemm16_q4_k) X(gemm64_q4_k) X(gemv_q5_k) X(gemm16_q5_k) X(gemm64_q5_k) X(gemv_q6_k) X(gemm16_q6_k) X(gemm64_q6_k)
+  X(gemv_q4_k) X(gemm16_q4_k) X(gemm64_q4_k) X(gemv_q5_k) X(gemm16_q5_k) X(gemm64_q5_k) X(gemv_q6_k) X(gemm16_q6_k) X(gemm64_q6_k) \
+  X(gemv_mxfp4) X(gemm16_mxfp4) X(gemm64_mxfp4) \
+  X(gemv_iq4_xs) X(gemm16_iq4_xs) X(gemm64_iq4_xs) X(gemv_iq4_nl) X(gemm16_iq4_nl) X(gemm64_iq4_nl) \
+  X(gemv_q5_0) X(gemm16_q5_0) X(gemm64_q5_0) X(gemv_q3_k) X(gemm16_q3_k) X(gemm64_q3_k) \
+  X(gemv_q2_k) X(gemm16_q2_k) X(gemm64_q2_k) X(gemv_q4_1) X(gemm16_q4_1) X(gemm64_q4_1) \
+  X(gemv_q5_1) X(gemm16_q5_1) X(gemm64_q5_1)
 #define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(rope_heads)              \
   X(check_finite)
 #define LINNET_CUDA_EXPERTS_KERNELS(X) X(route_rows) X(group_pairs) X(limit_pairs) X(gather_pairs) X(combine_pairs)

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "cuda_bench.h"
@@ -49,6 +51,18 @@ linnet_profile on_gpu(uint64_t block_bytes = 0) {
   p.cuda_block_bytes = block_bytes;
   return p;
 }
+
+struct TemporaryFile {
+  std::string path = "/tmp/linnet-test-XXXXXX";
+  explicit TemporaryFile(const std::string& bytes) {
+    const int file = mkstemp(path.data());
+    REQUIRE(file >= 0);
+    close(file);
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  ~TemporaryFile() { unlink(path.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+};
 
 linnet_rows row_of(uint32_t seq, size_t n, const int32_t* tokens) { return {sizeof(linnet_rows), seq, n, tokens}; }
 linnet_sampling sampling_of(uint64_t seed) {
@@ -136,34 +150,58 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
 }
 
 TEST_CASE("a GGUF file's blocks on CUDA, of several kinds in a file: the logits of the CPU, to the bit") {
-  GgufFile f = tiny_model(linnet::kGgmlQ4_K, 2, "llama", {256, 4, 2, 512, 75});
-  for (GgufFile::Tensor& t : f.tensors) {
-    const bool six = t.name == "token_embd.weight" || t.name == "blk.0.attn_v.weight" || t.name == "blk.1.ffn_down.weight",
-               five = t.name == "blk.0.ffn_up.weight" || t.name == "blk.1.attn_q.weight";
-    if (six || five) t.type = six ? linnet::kGgmlQ6_K : linnet::kGgmlQ5_K, t.data = tensor_data(t.type, t.dims[0] * t.dims[1], 7);
-  }
-  std::string path = "/tmp/linnet-test-XXXXXX";
-  const int file = mkstemp(path.data());
-  REQUIRE(file >= 0);
-  close(file);
-  std::ofstream(path, std::ios::binary) << f.bytes();
+  using Types = std::map<std::string, uint32_t>;  // of tensors of another type than the file's
+  const struct {
+    linnet_format format;
+    uint32_t type;
+    Types others;
+  } files[] = {{LINNET_Q4_K,
+                linnet::kGgmlQ4_K,
+                {{"token_embd.weight", linnet::kGgmlQ6_K},
+                 {"blk.0.attn_v.weight", linnet::kGgmlQ6_K},
+                 {"blk.1.ffn_down.weight", linnet::kGgmlQ6_K},
+                 {"blk.0.ffn_up.weight", linnet::kGgmlQ5_K},
+                 {"blk.1.attn_q.weight", linnet::kGgmlQ5_K}}},
+               {LINNET_MXFP4,
+                linnet::kGgmlMXFP4,
+                {{"token_embd.weight", linnet::kGgmlQ5_1},
+                 {"blk.0.attn_q.weight", linnet::kGgmlIQ4_NL},
+                 {"blk.0.attn_k.weight", linnet::kGgmlIQ4_XS},
+                 {"blk.0.attn_v.weight", linnet::kGgmlQ3_K},
+                 {"blk.0.ffn_gate.weight", linnet::kGgmlQ2_K},
+                 {"blk.1.attn_k.weight", linnet::kGgmlQ4_1},
+                 {"blk.1.attn_v.weight", linnet::kGgmlQ5_1},
+                 {"blk.0.ffn_down.weight", linnet::kGgmlQ5_0}}}};
   FakeCuda fake(setup());
-  {
-    const Model cpu(path, LINNET_Q4_K);
-    Model gpu(path, LINNET_Q4_K, 0, false);
+  for (const auto& one : files) {
+    GgufFile f = tiny_model(one.type, 2, "llama", {256, 4, 2, 512, 75});
+    std::set<uint32_t> types = {one.type};
+    for (const auto& [name, type] : one.others) {
+      GgufFile::Tensor* t = f.tensor(name);
+      REQUIRE(t != nullptr);
+      t->type = type, t->data = tensor_data(type, t->dims[0] * t->dims[1], 7);
+      types.insert(type);
+    }
+    const TemporaryFile file(f.bytes());
+    const Model cpu(file.path, one.format);
+    Model gpu(file.path, one.format, 0, false);
     gpu.open(on_gpu());
     const Tokens tokens = random_tokens(36, cpu.desc.n_vocab, 3);  // chunks of 24 and of 12 rows
     const auto want = walk(cpu, tokens, LINNET_I8, 4), got = walk(gpu, tokens, LINNET_I8, 4, 24);
     REQUIRE(want.size() == 7);
     for (size_t i = 0; i < want.size(); ++i) {
-      INFO("row " << i);
+      INFO(linnet_format_name(one.format) << " row " << i);
       CHECK(same_bytes(want[i], got[i]));
       CHECK(*std::max_element(want[i].begin(), want[i].end()) > *std::min_element(want[i].begin(), want[i].end()));
     }
-    for (const char* kernel : {"gemv_q4_k", "gemv_q5_k", "gemv_q6_k", "gemm16_q4_k", "gemm16_q5_k", "gemm16_q6_k", "embed"})
-      CHECK(fake.launches(kernel) > 0);
+    for (const uint32_t type : types)
+      for (const char* kernel : {"gemv_", "gemm16_"}) {
+        const std::string name = std::string(kernel) + linnet_format_name(linnet::convert::format_of_ggml(type));
+        INFO(name);
+        CHECK(fake.launches(name.c_str()) > 0);
+      }
   }
-  unlink(path.c_str());
+  CHECK(fake.launches("embed") > 0);
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
@@ -642,8 +680,13 @@ TEST_CASE("weights that CUDA does not take: with auto the CPU computes, with on 
   for (const linnet::FormatRow& row : linnet::kFormats) {
     if (!linnet::format_known(row.format) || linnet::cuda_multiplies(row.format)) continue;
     ++lacking;
-    refused(*packed(row.format), LINNET_UNSUPPORTED, std::string("weights in ") + row.name);
+    const auto* form = linnet::convert::plain_form(row.format);
+    REQUIRE(form != nullptr);
+    const TemporaryFile file_of(tiny_model(form->type, 1).bytes());  // many kinds are not packed from floats
+    Model model(file_of.path, row.format, 0, false);
+    refused(model, LINNET_UNSUPPORTED, std::string("weights in ") + row.name);
   }
+  CHECK(lacking > 0);
   std::printf("%u formats of weights have no CUDA kernels\n", lacking);
 }
 
