@@ -660,7 +660,8 @@ const GemmKernel kGemm[] = {
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of<k##codes, w_group ? kStep##scale : kStepNone>(), bits == 4 ? peak_i4 : peak_int8},
-#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) \
+  {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -407,7 +407,7 @@ struct Q5K : Q4K {
   static constexpr uint32_t kBytes = 160;
   static void run(const Output& o, size_t r, int8_t* c) {
     Q4K::run(o, r, c);
-    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(c[i] | (o[128 + r % 4 * 8 + i] >> (r / 4) & 1) << 4);
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(c[i] + ((o[128 + r % 4 * 8 + i] >> (r / 4) & 1) ? 16 : 0));
   }
 };
 // Halves of 128 inputs: of four times 32 the nibbles of two lie together, and two upper bits of all.
@@ -545,7 +545,7 @@ constexpr Spread spread(uint32_t a, uint32_t b, uint32_t c) {
   return s;
 }
 constexpr Spread kLoud = spread(8, 25, 43), kMore = spread(0xF9, 1, 9), kLess = spread(0xF7, 0xFF, 7);  // of the last two 8 v +- 1
-constexpr uint8_t kIq3Xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62};
+constexpr uint32_t kIq3Xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62};
 uint64_t eight(const Spread& s, uint32_t word) { return s.of[word & 255] | static_cast<uint64_t>(s.of[word >> 8]) << 32; }
 // Minus where bits of `signs` are set. No byte is 0, so that none overflows.
 void put_signed(uint64_t v, uint32_t signs, int8_t* c) {
@@ -590,7 +590,7 @@ struct Iq3Xxs : Shape<256, 32, 96> {
  private:
   static uint32_t four(uint32_t at) {
     const uint32_t w = kIq3XxsBook[at];
-    return kIq3Xxs[w & 7] | kIq3Xxs[w >> 3 & 7] << 8 | kIq3Xxs[w >> 6 & 7] << 16 | static_cast<uint32_t>(kIq3Xxs[w >> 9]) << 24;
+    return kIq3Xxs[w & 7] | kIq3Xxs[w >> 3 & 7] << 8 | kIq3Xxs[w >> 6 & 7] << 16 | kIq3Xxs[w >> 9] << 24;
   }
 };
 // Two bytes of runs of four, whose ninth bits are in the entry, and a byte of signs.

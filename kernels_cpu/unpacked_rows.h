@@ -180,7 +180,7 @@ void gemm_unpacked(const GemmArgs* args) {
   if constexpr (HasRowSums<Kind, Product>) {
     if (args->m <= 2) return rows_alone<Kind, Product>(*args);
   }
-  if constexpr (kBase)
+  if constexpr (kBase != nullptr)
     unpacked(*args, {kBase->unpack[kFormat - LINNET_Q4_K], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct});
   else
     unpacked(*args, unpacked_by<Kind, kProduct>());
