@@ -82,6 +82,11 @@ enum ScaleStep : uint32_t {
 #include "../runtime/formats.inc"
 };
 
+// Books of the IQ kinds of blocks, by the number of a run.
+struct IqBooks {
+  const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
+};
+
 // One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {
   linnet_isa isa = LINNET_ISA_AUTO;
@@ -156,15 +161,11 @@ struct KernelTable {
   // Of each format of blocks, from LINNET_Q4_K on; for tiers that multiply in another way and unpack as this one does.
   const UnpackBlocks* unpack = nullptr;
 
+  const IqBooks* books = nullptr;  // of the scalar tier alone
+
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;
 };
-
-// Books of the IQ kinds of blocks (scalar.cpp), by the number of a run.
-struct IqBooks {
-  const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
-};
-extern const IqBooks iq_books;
 
 // One per tier's file; registry.cpp knows which of them this build has.
 #define LINNET_TIER(name, ...) extern const KernelTable name##_table;

@@ -884,6 +884,8 @@ const GemmKernel kGemm[] = {
 #include "../runtime/formats.inc"
 };
 
+constexpr IqBooks kBooks = {kIq2XxsBook, kIq2XsBook, kIq2SBook, kIq3XxsBook, kIq3SBook, kIq1Book};
+
 constexpr KernelTable kTable = {
     .isa = LINNET_ISA_SCALAR,
     .gemm = kGemm,
@@ -912,6 +914,7 @@ constexpr KernelTable kTable = {
     .find_above = find_above,
     .exp_row = exp_row,
     .gather_row = gather_row,
+    .books = &kBooks,
     .read_all = read_all,
 };
 
@@ -919,7 +922,6 @@ constexpr KernelTable kTable = {
 
 #if !LINNET_IN_NEON32
 const KernelTable scalar_table = kTable;
-const IqBooks iq_books = {kIq2XxsBook, kIq2XsBook, kIq2SBook, kIq3XxsBook, kIq3SBook, kIq1Book};
 #endif
 
 }  // namespace linnet

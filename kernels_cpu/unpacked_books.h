@@ -91,7 +91,7 @@ struct Runs {
   // Runs of -1, 0 and 1, an eighth less where `less` is not 0 and an eighth more elsewhere.
   template <int kFlip>
   static void put_ternary(const Words& index, const Words& less, int8_t* first, int8_t* second) {
-    const Words run = in_book(iq_books.iq1, index);
+    const Words run = in_book(scalar_table.books->iq1, index);
     const auto eighths = [&](uint32_t w, int j) {  // 128 more than they are
       return (two_bits(w) * 8 + (less.of[j] ? 0x77777777u : 0x79797979u)) ^ (kFlip ^ 0x80) * 0x01010101u;
     };
@@ -105,7 +105,7 @@ struct Iq2Xxs : Runs<Iq2Xxs, 2, 32, kStepF16> {
   template <int kFlip>
   static void put(const uint8_t* lines, const uint8_t*, size_t r, int8_t* first, int8_t* second) {
     const Words runs = line_words(lines, r / 4 * 2), rest = line_words(lines, r / 4 * 2 + 1);
-    put_loud<kFlip>(iq_books.iq2_xxs, words([&](int j) { return runs.of[j] >> (r % 4 * 8) & 255; }),
+    put_loud<kFlip>(scalar_table.books->iq2_xxs, words([&](int j) { return runs.of[j] >> (r % 4 * 8) & 255; }),
                     words([&](int j) { return even_bits(rest.of[j] >> (r % 4 * 7) & 127); }), first, second);
   }
   static Words part(const uint8_t* lines, const uint8_t*, size_t g) {
@@ -118,7 +118,7 @@ struct Iq2Xs : Runs<Iq2Xs, 2, 16, kStepHalf10> {
   template <int kFlip>
   static void put(const uint8_t* lines, const uint8_t*, size_t r, int8_t* first, int8_t* second) {
     const Words two = line_words(lines, r / 2);
-    put_loud<kFlip>(iq_books.iq2_xs, words([&](int j) { return two.of[j] >> (r % 2 * 16) & 511; }),
+    put_loud<kFlip>(scalar_table.books->iq2_xs, words([&](int j) { return two.of[j] >> (r % 2 * 16) & 511; }),
                     words([&](int j) { return even_bits(two.of[j] >> (r % 2 * 16 + 9) & 127); }), first, second);
   }
   static Words part(const uint8_t*, const uint8_t* entry, size_t g) {
@@ -131,7 +131,8 @@ struct Iq2S : Runs<Iq2S, 2, 16, kStepHalf18> {
   template <int kFlip>
   static void put(const uint8_t* lines, const uint8_t* entry, size_t r, int8_t* first, int8_t* second) {
     const Words low = line_words(lines, r / 4), signs = line_words(lines, 8 + r / 4), high = entry_bytes<1>(entry, r / 4);
-    put_loud<kFlip>(iq_books.iq2_s, words([&](int j) { return (low.of[j] >> (r % 4 * 8) & 255) | (high.of[j] >> (r % 4 * 2) & 3) << 8; }),
+    put_loud<kFlip>(scalar_table.books->iq2_s,
+                    words([&](int j) { return (low.of[j] >> (r % 4 * 8) & 255) | (high.of[j] >> (r % 4 * 2) & 3) << 8; }),
                     words([&](int j) { return signs.of[j] >> (r % 4 * 8); }), first, second);
   }
   static Words part(const uint8_t*, const uint8_t* entry, size_t g) {
@@ -145,7 +146,7 @@ struct Iq3Xxs : Runs<Iq3Xxs, 3, 32, kStepF16> {
   static void put(const uint8_t* lines, const uint8_t*, size_t r, int8_t* first, int8_t* second) {
     const Words two = line_words(lines, r / 2), rest = line_words(lines, 16 + r / 4);
     for (size_t half = 0; half < 2; ++half) {
-      const Words run = in_book(iq_books.iq3_xxs, words([&](int j) { return two.of[j] >> (r % 2 * 16 + half * 8) & 255; }));
+      const Words run = in_book(scalar_table.books->iq3_xxs, words([&](int j) { return two.of[j] >> (r % 2 * 16 + half * 8) & 255; }));
       put_words(half ? second : first, words([&](int j) {
                   const uint32_t c = three_bits(run.of[j]), bytes = c * 8 + 0x04040404u + (c & c >> 1 & c >> 2 & 0x01010101u) * 2,
                                  signs = even_bits(rest.of[j] >> (r % 4 * 7) & 127) >> (half * 4);
@@ -164,7 +165,7 @@ struct Iq3S : Runs<Iq3S, 3, 32, kStepHalf14> {
   static void put(const uint8_t* lines, const uint8_t* entry, size_t r, int8_t* first, int8_t* second) {
     const Words two = line_words(lines, r / 2), rest = line_words(lines, 16 + r / 4), ninth = entry_bytes<1>(entry, r / 4);
     for (size_t half = 0; half < 2; ++half) {
-      const Words run = in_book(iq_books.iq3_s, words([&](int j) {
+      const Words run = in_book(scalar_table.books->iq3_s, words([&](int j) {
                                   return (two.of[j] >> (r % 2 * 16 + half * 8) & 255) | (ninth.of[j] >> (r % 4 * 2 + half) & 1) << 8;
                                 }));
       put_words(half ? second : first, words([&](int j) {
