@@ -152,6 +152,9 @@ const std::vector<std::string>& seeds() {
       add_packed(all.back(), LINNET_FORMAT_DEFAULT);
     }
     add_packed(test::tiny_model(kGgmlQ8_0, 1, "llama", {32, 1, 1, 32, 4}).bytes(), LINNET_I8G32);
+    for (const uint32_t type : {uint32_t{kGgmlQ5_1}, uint32_t{kGgmlMXFP4}, uint32_t{kGgmlNVFP4}, uint32_t{kGgmlQ3_K},
+                                uint32_t{kGgmlIQ2_XXS}, uint32_t{kGgmlIQ3_S}, uint32_t{kGgmlIQ1_M}})
+      all.push_back(test::tiny_model(type, 1, "llama", {ggml_type(type).values, 1, 1, ggml_type(type).values, 4}).bytes());
     for (const std::string& other : families()) {
       Error err = {};
       convert::Source source;

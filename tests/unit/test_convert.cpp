@@ -1557,7 +1557,7 @@ TEST_CASE("packing: the same bytes and the same errors from any number of thread
   GgufFile f = tiny_model(kGgmlF32, 1, "llama", size);
   REQUIRE(unlink(folder.at("out.gguf").c_str()) == 0);
   std::string& data = f.tensor("token_embd.weight")->data;
-  for (const size_t row : {600, 1200}) data.replace(row * 256 * 4, 4, le(std::numeric_limits<float>::infinity()));
+  for (const size_t row : {size_t{600}, size_t{1200}}) data.replace(row * 256 * 4, 4, le(std::numeric_limits<float>::infinity()));
   f.tensor("blk.0.ffn_up.weight")->data.replace(0, 4, le(std::numeric_limits<float>::infinity()));
   const std::string src = folder.put("m.gguf", f.bytes());
   for (const uint32_t threads : {1u, 2u})
