@@ -710,7 +710,9 @@ linnet_status convert_to_file(const std::string& src, const std::string& out_pat
 }
 
 Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err) {
-  return write(source, options, {nullptr, out}, err);
+  Options checked = options;
+  LINNET_TRY(check_options(&checked, err));
+  return write(source, checked, {nullptr, out}, err);
 }
 
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err) {
