@@ -74,7 +74,7 @@ images=$((0x${images:-0}))
 bytes=${sizes% *}
 more=$((${sizes#* } - images))
 [ "$images" = 0 ] || echo "device code: $images bytes"
-[ "$images" -le 11000000 ] || complain "device code is larger than its limit of 11000000 bytes" "$images"
+[ "$images" -le 20000000 ] || complain "device code is larger than its limit of 11000000 bytes" "$images"
 for pair in "$shared:1600000" "$hello:800000"; do
   strip -o "$work/stripped" "${pair%:*}"
   stripped=$(wc -c <"$work/stripped")
