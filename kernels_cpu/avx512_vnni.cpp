@@ -339,15 +339,14 @@ void few_q6_k(const GemmArgs& a, uint32_t row, uint32_t panel) {
 }
 
 // What a kind's codes are more than they stand for, and the scales of group g of a block, as the kinds of unpacked.h have them.
-inline __attribute__((always_inline)) __m512 scales_at(const uint8_t* entry) { return first_scales(entry); }
 template <class Kind>
 struct RowOf;
 template <size_t kStep>
 struct HalfRow {
   static constexpr bool kHasTable = false;
   static constexpr Table kTable = {};
-  static __m512 scale(const uint8_t* entry, uint32_t g) { return scales_at(entry + g * kStep); }
-  static __m512 min(const uint8_t* entry, uint32_t g) { return neg(scales_at(entry + g * kStep + 32)); }
+  static __m512 scale(const uint8_t* entry, uint32_t g) { return first_scales(entry + g * kStep); }
+  static __m512 min(const uint8_t* entry, uint32_t g) { return neg(first_scales(entry + g * kStep + 32)); }
 };
 template <>
 struct RowOf<Iq4Nl> : HalfRow<kStepF16> {
@@ -376,7 +375,7 @@ struct RowOf<Iq4Xs> : HalfRow<0> {
     const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g / 2 * 16), static_cast<int>(g % 2 * 4)), _mm_set1_epi8(15)),
                   high = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g / 4 * 16), static_cast<int>(g % 4 * 2)), _mm_set1_epi8(3)),
                   part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
-    return times(scales_at(entry), _mm512_cvtepi8_epi32(part));
+    return times(first_scales(entry), _mm512_cvtepi8_epi32(part));
   }
 };
 template <>
@@ -476,16 +475,16 @@ void few_nibbles(const GemmArgs& a, uint32_t row, uint32_t panel) {
 template <>
 struct RowOf<Tq2> {
   static constexpr int kMore = 1;
-  static __m512 scale(const uint8_t* entry, uint32_t) { return scales_at(entry); }
+  static __m512 scale(const uint8_t* entry, uint32_t) { return first_scales(entry); }
 };
 template <>
 struct RowOf<Q2K> {
   static constexpr int kMore = 0;
   static __m512 scale(const uint8_t* entry, uint32_t g) {
-    return times(scales_at(entry), _mm512_cvtepu8_epi32(_mm_and_si128(load16(entry + 64 + g * 16), _mm_set1_epi8(15))));
+    return times(first_scales(entry), _mm512_cvtepu8_epi32(_mm_and_si128(load16(entry + 64 + g * 16), _mm_set1_epi8(15))));
   }
   static __m512 min(const uint8_t* entry, uint32_t g) {
-    return times(scales_at(entry + 32),
+    return times(first_scales(entry + 32),
                  _mm512_cvtepu8_epi32(_mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g * 16), 4), _mm_set1_epi8(15))));
   }
 };
@@ -496,7 +495,7 @@ struct RowOf<Q3K> {
     const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g % 8 * 16), static_cast<int>(g / 8 * 4)), _mm_set1_epi8(15)),
                   high = _mm_and_si128(_mm_srli_epi16(load16(entry + 160 + g % 4 * 16), static_cast<int>(g / 4 * 2)), _mm_set1_epi8(3)),
                   part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
-    return times(scales_at(entry), _mm512_cvtepi8_epi32(part));
+    return times(first_scales(entry), _mm512_cvtepi8_epi32(part));
   }
 };
 

@@ -63,18 +63,6 @@ uint64_t peak_int8(uint64_t n) {
   return n * 16 * 32;
 }
 
-// Four bytes of x are the same for all outputs.
-struct RowProduct {
-  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
-    uint32_t four;
-    __builtin_memcpy(&four, x, 4);
-    const int8x16_t s = vreinterpretq_s8_u32(vdupq_n_u32(four));
-    UNROLL for (int q = 0; q < 4; ++q) asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc.v[q]) : "w"(w.v[q]), "w"(s));
-    return acc;
-  }
-  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) { return add(acc, u, x); }
-};
-
 const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},

@@ -124,10 +124,10 @@ inline constexpr const char* kKvFormatNames = &
 //   FP8, bytes     [n/16][kpad/4][16][4] bytes
 //   nibbles        [n/16][kpad/8][16][4] bytes: byte b holds code + 8 of input 8 i + b in its low half, of input 8 i + 4 + b in its high
 //   half nibbles, zero  the same with codes as they are; weight = scale * (code - zero point)
-//   blocks         [n/16][k/256][lines][16][4] bytes: of the bytes that a block of a GGUF file has, four of each output lie together, in
-//                  the file's order: codes, then (q5_k, q6_k) their upper bits. Scales [n/16][k/256] entries:
-//     q4_k, q5_k   [16] d, [16] d_min (f16), [12][16] bytes of scales and minima of six bits, see scalar.cpp
-//     q6_k         [16] d (f16), [16][16] scales of 16 inputs each
+//   blocks         [n/16][k/block][lines][16][4] bytes: of the codes that a block of a GGUF file has, four bytes of each output lie
+//                  together, in the file's order, what is behind other parts there (fifth bits, signs) behind the rest. Scales
+//                  [n/16][k/block] entries: [16] f16 for each of the block's, then [16] of each byte that is left: pack_blocks.cpp says
+//                  which they are, scalar.cpp what they stand for
 // n is padded to 16 and kpad = k rounded up to 32 with zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at
 // multiples of 64.
 constexpr uint64_t padded_n(uint64_t n) { return align_up(n, kPanel); }
