@@ -264,11 +264,13 @@ bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uin
   }
 }
 
-bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros) {
+bool pack_exact(Format f, const ExactForm& form, uint32_t k) {
   const FormatRow& row = format_row(f);
-  return format_integer(f) && row.w_group != 0 && group % row.w_group == 0 &&
-         (row.stored == Stored::kBytes ||
-          (bits == 4 && (row.stored == Stored::kNibblesZero || (row.stored == Stored::kNibbles && !zeros))));
+  const bool groups = row.w_group == 0 ? form.group >= k : form.group % row.w_group == 0, scales = form.half || !row.scale.half;
+  if (!form.bits || !groups || !scales) return false;
+  if (form.e4m3) return row.stored == Stored::kE4m3;
+  if (row.stored == Stored::kBytes) return true;
+  return form.bits == 4 && (row.stored == Stored::kNibblesZero || (row.stored == Stored::kNibbles && !form.zeros));
 }
 
 void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales) {
@@ -279,15 +281,15 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
   std::memset(panel_scales, 0, groups * kPanel * row.scale.bytes);
   // A group of all rows at a time, which stays in the nearest cache.
   for (size_t g = 0; g < groups; ++g) {
-    const size_t begin = g * row.w_group, end = begin + row.w_group < k ? begin + row.w_group : k;
+    const size_t begin = g * row.w_group, end = row.w_group && begin + row.w_group < k ? begin + row.w_group : k;
     for (size_t r = 0; r < n_rows; ++r) {
       const size_t source = r * from_groups + begin / from.group;
       const uint8_t zero = from.zeros ? from.zeros[source] : 8;
       const int8_t* codes = from.codes + r * k;
       if (row.scale.half)
-        std::memcpy(scale_place(row, panel_scales, g, r), &from.scales[source], 2);
+        std::memcpy(scale_place(row, panel_scales, g, r), &from.halves[source], 2);
       else
-        store_scale(f16_to_f32(from.scales[source]), row, panel_scales, g, r);
+        store_scale(from.halves ? f16_to_f32(from.halves[source]) : from.scales[source], row, panel_scales, g, r);
       if (row.scale.zero) *zero_place(row, panel_scales, g, r) = zero;
       size_t i = begin;
       if (row.bits == 4) {

@@ -27,16 +27,25 @@ uint32_t gguf_block_values(Format f);
 uint32_t gguf_block_bytes(Format f);
 uint32_t gguf_block_halves(Format f, uint32_t at[2]);
 bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n);
-// Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they
-// are taken off.
+// Rows as another quantiser left them: weight = code * the scale of its group. Integer codes are -8..7 or -128..127 or, with zero points,
+// what is left once they are taken off.
+struct ExactForm {
+  uint8_t bits = 0;    // of the codes: 4 or 8; 0: there are none
+  bool e4m3 = false;   // of 8 bits: they are FP8's
+  bool zeros = false;  // there are zero points
+  bool half = false;   // scales are f16, else f32
+  uint32_t group = 0;  // inputs per scale, a multiple of 32 unless it is k or more
+  bool operator==(const ExactForm&) const = default;
+};
 struct ExactRows {
   int8_t* codes;     // (n_rows, k)
-  uint16_t* scales;  // (n_rows, ceil(k / group)) f16 bits
+  uint16_t* halves;  // (n_rows, ceil(k / group)) f16 bits, or
+  float* scales;     // the same as f32; the other one is nullptr
   uint8_t* zeros;    // the same; 0..16; nullptr: none
   uint32_t group;    // inputs per scale
 };
-// Whether f holds codes of `bits` bits (4 or 8), with zero points or without, in groups of `group` as they are.
-bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros);
+// Whether f holds such codes of rows of k inputs as they are.
+bool pack_exact(Format f, const ExactForm& form, uint32_t k);
 // One panel from such rows, bit for bit.
 void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales);
 // The reverse for one output, as `gather_row` of the kernels: y(k).

@@ -154,14 +154,15 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
 
 }  // namespace
 
-Format exact_format(uint32_t group, uint32_t bits, bool zeros) {
-  if (group % kPadK != 0) group = kPadK;
-  const FormatRow* best = &format_row(LINNET_FORMAT_DEFAULT);
+Format exact_format(ExactForm form, uint32_t k) {
+  if (form.group % kPadK != 0 && form.group < k) form.group = kPadK;
+  const FormatRow* best = nullptr;
+  const auto groups = [&](const FormatRow& row) { return row.w_group == form.group ? UINT32_MAX : row.w_group ? row.w_group : k; };
   for (const FormatRow& row : kFormats)
-    if (format_known(row.format) && pack_exact(row.format, group, bits, zeros) &&
-        (row.w_group > best->w_group || (row.w_group == best->w_group && row.bits < best->bits)))
+    if (format_known(row.format) && pack_exact(row.format, form, k) &&
+        (!best || row.bits < best->bits || (row.bits == best->bits && groups(row) > groups(*best))))
       best = &row;
-  return best->format;
+  return best ? best->format : LINNET_FORMAT_DEFAULT;
 }
 
 // What a tensor is packed as. Blocks of a GGUF file stay what they are where blocks of any kind are asked for, since such files mix them.
@@ -204,7 +205,7 @@ namespace {
 
 // Whether the source has a tensor's rows as f holds them.
 bool held_blocks(const SourceTensor& t, Format f) { return t.gguf_blocks && t.gguf_format == f; }
-bool held_codes(const SourceTensor& t, Format f) { return t.exact_rows && pack_exact(f, t.exact_group, t.exact_bits, t.exact_zeros); }
+bool held_codes(const SourceTensor& t, Format f) { return t.exact_rows && pack_exact(f, t.exact, t.k); }
 
 Status not_made(const SourceTensor& t, Format f, Error* err) {
   return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "' (", t.source_type, "): ", format_name(f),
@@ -217,7 +218,7 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   Format f = options.weights;
   if (!role_row(t.role).matrix() || role_row(t.role).f32() || t.role == kPosEmbd) return LINNET_F32;
   if (!gguf_block_bytes(f)) return f;
-  const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact_bits == format_row(f).bits);
+  const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact.bits == format_row(f).bits);
   if (!held && t.gguf_blocks && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
   if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput)) f = t.gguf_blocks ? t.gguf_format : LINNET_I8G32;
   if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
@@ -348,9 +349,9 @@ void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, con
 
 // What a thread packs with. For files a job's panels wait here until they are written.
 struct Bench {
-  std::vector<float> rows;
+  std::vector<float> rows, wide;
   std::vector<int8_t> codes;
-  std::vector<uint16_t> code_scales;
+  std::vector<uint16_t> halves;
   std::vector<uint8_t> zeros, block_rows, panels, scales;
 };
 
@@ -369,9 +370,13 @@ class Packing {
     if (as_panels_) return t_.panel(format_, p, to, to_scales), LINNET_OK;
     if (exact_) {
       b->codes.resize(size_t{kPanel} * k);
-      b->code_scales.resize(size_t{kPanel} * div_up(k, t_.exact_group));
-      if (t_.exact_zeros) b->zeros.resize(b->code_scales.size());
-      const ExactRows rows = {b->codes.data(), b->code_scales.data(), t_.exact_zeros ? b->zeros.data() : nullptr, t_.exact_group};
+      const ExactForm& form = t_.exact;
+      const size_t n_scales = size_t{kPanel} * div_up(k, form.group);
+      b->halves.resize(form.half ? n_scales : 0);
+      b->wide.resize(form.half ? 0 : n_scales);
+      b->zeros.resize(form.zeros ? n_scales : 0);
+      const ExactRows rows = {b->codes.data(), form.half ? b->halves.data() : nullptr, form.half ? nullptr : b->wide.data(),
+                              form.zeros ? b->zeros.data() : nullptr, form.group};
       LINNET_TRY(t_.exact_rows(first, count, rows, err));
       pack_panel_exact(format_, rows, count, k, to, to_scales);
       return LINNET_OK;
@@ -394,8 +399,7 @@ class Packing {
   const SourceTensor& t_;
   Format format_;
   const FormatRow& row_ = format_row(format_);
-  bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8,
-       exact_ = t_.exact_rows && pack_exact(format_, t_.exact_group, t_.exact_bits, t_.exact_zeros),
+  bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8, exact_ = held_codes(t_, format_),
        blocks_ = t_.gguf_blocks && t_.gguf_format == format_;
 };
 

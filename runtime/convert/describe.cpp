@@ -46,7 +46,7 @@ void put_spec(const ModelSpec& spec, Description* out) {
 
 uint64_t source_bytes(const SourceTensor& t) {
   const std::string& type = t.source_type;
-  if (type == "GPTQ" || type == "AWQ") return uint64_t{t.n} * t.k / 2 + div_up(t.k, t.exact_group) * (uint64_t{t.n} * 2 + t.n / 2);
+  if (t.source_bytes) return t.source_bytes;
   return uint64_t{t.n} * t.k * (type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1);
 }
 

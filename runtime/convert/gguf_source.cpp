@@ -594,19 +594,19 @@ class MetadataReader {
 // Blocks of 32 of Q8_0 and Q4_0: an f16 scale, then the codes; of Q4_0's nibbles the upper ones belong to the second sixteen.
 Status q8_0_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
   constexpr size_t kValues = 32;
-  const size_t bytes = 2 + kValues * t.exact_bits / 8, blocks = size_t{count} * t.k / kValues;
+  const size_t bytes = 2 + kValues * t.exact.bits / 8, blocks = size_t{count} * t.k / kValues;
   const uint8_t* b = data + size_t{first} * (t.k / kValues) * bytes;
   for (size_t i = 0; i < blocks; ++i, b += bytes) {
-    std::memcpy(out.scales + i, b, 2);
+    std::memcpy(out.halves + i, b, 2);
     int8_t* codes = out.codes + i * kValues;
-    if (t.exact_bits == 8)
+    if (t.exact.bits == 8)
       std::memcpy(codes, b + 2, kValues);
     else
       for (size_t j = 0; j < kValues / 2; ++j) {
         codes[j] = static_cast<int8_t>((b[2 + j] & 15) - 8);
         codes[j + kValues / 2] = static_cast<int8_t>((b[2 + j] >> 4) - 8);
       }
-    if ((out.scales[i] & 0x7C00u) == 0x7C00u)
+    if ((out.halves[i] & 0x7C00u) == 0x7C00u)
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1,
                   " is infinite or not a number");
   }
@@ -621,7 +621,7 @@ Status mxfp4_block_rows(const SourceTensor& t, const uint8_t* data, uint32_t fir
   for (size_t i = 0; i < blocks; ++i, b += kBytes) {
     int8_t* codes = out.codes + i * kValues;
     for (size_t j = 0; j < kValues; ++j) codes[j] = mxfp4_code(b[1 + j % 16] >> (j / 16 * 4) & 15);
-    if (!mxfp4_scale(codes, b[0], out.scales + i))
+    if (!mxfp4_scale(codes, b[0], out.halves + i))
       return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is 2^",
                   int{b[0]} - 127, ", which an f16 cannot hold: ask for --weights i8g128 or another");
   }
@@ -723,9 +723,8 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   }
   const bool mx = g.type == kGgmlMXFP4;
   if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix()) {
-    t.exact_bits = g.type == kGgmlQ4_0 ? 4 : 8;
-    t.exact_group = 32;
-    if (!mx) t.own = exact_format(t.exact_group, t.exact_bits, false);
+    t.exact = {.bits = static_cast<uint8_t>(g.type == kGgmlQ4_0 ? 4 : 8), .half = true, .group = 32};
+    if (!mx) t.own = exact_format(t.exact, t.k);
     t.exact_rows = [self = t, data = g.data, mx](uint32_t first, uint32_t count, const ExactRows& to, Error* e) {
       return (mx ? mxfp4_block_rows : q8_0_rows)(self, data, first, count, to, e);
     };

@@ -69,19 +69,32 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
     };
   if (!t->exact_rows) return;
   t->exact_rows = [from, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-    const size_t groups = div_up(k, out.group);
     for (uint32_t i = 0; i < count; ++i) {
-      const ExactRows to = {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group};
-      if (const uint32_t row = from(first + i); row != kNoRow) {
+      const ExactRows to = exact_rows_from(out, i, k);
+      if (const uint32_t row = from(first + i); row != kNoRow)
         LINNET_TRY(rows(row, 1, to, err));
-        continue;
-      }
-      std::memset(to.codes, 0, k);
-      std::memset(to.scales, 0, groups * sizeof *to.scales);
-      if (to.zeros) std::memset(to.zeros, 0, groups);
+      else
+        exact_row_zero(to, k);
     }
     return LINNET_OK;
   };
+}
+
+ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k) {
+  const size_t scales = row * static_cast<size_t>(div_up(k, rows.group));
+  rows.codes += size_t{row} * k;
+  if (rows.halves) rows.halves += scales;
+  if (rows.scales) rows.scales += scales;
+  if (rows.zeros) rows.zeros += scales;
+  return rows;
+}
+
+void exact_row_zero(const ExactRows& row, uint32_t k) {
+  const size_t groups = static_cast<size_t>(div_up(k, row.group));
+  std::memset(row.codes, 0, k);
+  if (row.halves) std::memset(row.halves, 0, groups * sizeof *row.halves);
+  if (row.scales) std::memset(row.scales, 0, groups * sizeof *row.scales);
+  if (row.zeros) std::memset(row.zeros, 0, groups);
 }
 
 void set_layers(Source* source, const std::vector<LayerSpec>& layers) {

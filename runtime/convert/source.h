@@ -32,9 +32,9 @@ struct SourceTensor {
   std::function<Status(uint32_t first, uint32_t count, uint8_t* out, Error* err)> gguf_blocks;
   Format gguf_format = LINNET_FORMAT_DEFAULT;
   size_t gguf_row_bytes() const { return size_t{k} / gguf_block_values(gguf_format) * gguf_block_bytes(gguf_format); }
-  uint8_t exact_bits = 0;              // of those codes, 4 or 8
-  bool exact_zeros = false;            // whether they have zero points
-  uint32_t exact_group = 0;            // inputs per scale
+  ExactForm exact;                     // of exact_rows
+  bool quantised = false;              // a quantiser of a folder made its numbers, whatever holds them
+  uint64_t source_bytes = 0;           // that the source has them in; 0: as source_type says
   Format own = LINNET_FORMAT_DEFAULT;  // what it is packed as unless a format is asked for
   // Optional: panel `panel` of an 8-bit integer format, as pack_panel would lay it out.
   std::function<void(Format format, uint32_t panel, uint8_t* codes, uint8_t* scales)> panel;
@@ -97,9 +97,9 @@ void set_layers(Source* source, const std::vector<LayerSpec>& layers);
 // The packed file of a source.
 Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err);
 
-// The format that holds codes of `bits` bits in groups, one f16 scale each, as they are (pack_exact): of those with the largest groups the
-// one of fewest bits. Groups that none has are packed as weights, in groups of 32.
-Format exact_format(uint32_t group, uint32_t bits, bool zeros);
+// The format that holds such codes as they are (pack_exact): of those with the fewest bits the one with these groups or else the largest.
+// Groups that none has are packed as weights, in groups of 32. LINNET_FORMAT_DEFAULT where there is none.
+Format exact_format(ExactForm form, uint32_t k);
 // What a tensor is packed as.
 Format packed_format(const SourceTensor& t, const Options& asked);
 // Matrices that the same rows go into have formats that round these alike: where nothing is asked for, floats beside what comes quantised
@@ -113,6 +113,9 @@ Status equalise_keys(Source* source, const Options& asked, Error* err);
 // Leaves t with n rows, of which row i is row from(i) of those that it had, or zeros where that is kNoRow.
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from);
+// The rows from `row` on; and one row of zeros.
+ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k);
+void exact_row_zero(const ExactRows& row, uint32_t k);
 // A vector that no file holds.
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values);
 

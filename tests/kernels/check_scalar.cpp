@@ -400,7 +400,7 @@ void reference_pack(Rng& rng) {
   static int8_t panel[256 * 16];
   for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7);
   for (int i = 0; i < 16; ++i) scales[i] = f32_to_f16(0.5f + static_cast<float>(i));
-  pack_panel_exact(LINNET_I8G32, {codes, scales, nullptr, 32}, 2, 256, panel, panel_scales);
+  pack_panel_exact(LINNET_I8G32, {codes, scales, nullptr, nullptr, 32}, 2, 256, panel, panel_scales);
   float y[256];
   for (uint32_t r = 0; r < 2; ++r) {
     unpack_row(panel, panel_scales, LINNET_I8G32, 16, 256, r, y);
@@ -408,7 +408,7 @@ void reference_pack(Rng& rng) {
       entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r * 8 + i / 32]), "exact codes, row %u [%u]", r, i);
   }
   for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7 % 16 - 8);
-  pack_panel_exact(LINNET_I4G32, {codes, scales, nullptr, 32}, 2, 256, panel, panel_scales);
+  pack_panel_exact(LINNET_I4G32, {codes, scales, nullptr, nullptr, 32}, 2, 256, panel, panel_scales);
   for (uint32_t r = 0; r < 2; ++r) {
     unpack_row(panel, panel_scales, LINNET_I4G32, 16, 256, r, y);
     for (uint32_t i = 0; i < 256; ++i)
@@ -421,8 +421,8 @@ void reference_pack(Rng& rng) {
   for (uint32_t i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * 7 % 16) - zeros[i / 256]);
   static float wide_scales[8 * 16];
   for (const Format f : {LINNET_I4G128Z, LINNET_I8G128}) {
-    entry.expect(pack_exact(f, 256, 4, true), "%s holds zero points", format_name(f));
-    pack_panel_exact(f, {codes, scales, zeros, 256}, 2, 256, panel, wide_scales);
+    entry.expect(pack_exact(f, {.bits = 4, .zeros = true, .half = true, .group = 256}, 256), "%s holds zero points", format_name(f));
+    pack_panel_exact(f, {codes, scales, nullptr, zeros, 256}, 2, 256, panel, wide_scales);
     for (uint32_t r = 0; r < 2; ++r) {
       unpack_row(panel, wide_scales, f, 16, 256, r, y);
       for (uint32_t i = 0; i < 256; ++i)
@@ -430,8 +430,31 @@ void reference_pack(Rng& rng) {
                      format_name(f), r, i);
     }
   }
-  entry.expect(!pack_exact(LINNET_I4G128, 128, 4, true) && !pack_exact(LINNET_I4G64, 96, 4, false) &&
-                   !pack_exact(LINNET_I8, 128, 4, false) && !pack_exact(LINNET_I4G32, 32, 8, false),
+  // FP8 and bytes with one f32 scale an output.
+  static float one[16];
+  for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7 % 126);
+  const float per_output[2] = {0.1f, 3.3e-9f};
+  for (const Format f : {LINNET_F8E4M3, LINNET_I8}) {
+    const bool fp8 = f == LINNET_F8E4M3;
+    entry.expect(pack_exact(f, {.bits = 8, .e4m3 = fp8, .group = 256}, 256), "%s holds a scale per output", format_name(f));
+    pack_panel_exact(f, {codes, nullptr, const_cast<float*>(per_output), nullptr, 256}, 2, 256, panel, one);
+    for (uint32_t r = 0; r < 2; ++r) {
+      unpack_row(panel, one, f, 16, 256, r, y);
+      for (uint32_t i = 0; i < 256; ++i) {
+        const int8_t code = codes[r * 256 + i];
+        entry.expect(y[i] == (fp8 ? f8e4m3_to_f32(static_cast<uint8_t>(code)) : static_cast<float>(code)) * per_output[r],
+                     "%s as it is, row %u [%u]", format_name(f), r, i);
+      }
+    }
+  }
+  const auto fits = [](Format f, uint8_t bits, bool e4m3, bool has_zeros, bool half, uint32_t group) {
+    return pack_exact(f, {.bits = bits, .e4m3 = e4m3, .zeros = has_zeros, .half = half, .group = group}, 256);
+  };
+  entry.expect(!fits(LINNET_I4G128, 4, false, true, true, 128) && !fits(LINNET_I4G64, 4, false, false, true, 96) &&
+                   !fits(LINNET_I8, 4, false, false, true, 128) && !fits(LINNET_I4G32, 8, false, false, true, 32) &&
+                   !fits(LINNET_I8G32, 8, false, false, false, 32) && !fits(LINNET_I8, 8, true, false, false, 256) &&
+                   !fits(LINNET_F8E4M3, 8, false, false, false, 256) && !fits(LINNET_F8E4M3, 8, true, false, false, 128) &&
+                   !fits(LINNET_F32, 8, false, false, true, 128),
                "what does not fit is not exact");
 }
 

@@ -531,6 +531,6 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
       refused(c, LINNET_BAD_FILE, "scale of output 5 is infinite");
   c.model(128), c.tensors[down + ".g_idx"].bytes[4] = 3, refused(c, LINNET_BAD_FILE, "group 3 of input 1, there are 3");
   c.model(128), c.tensors[down + ".g_idx"].bytes[7] = '\x80', refused(c, LINNET_BAD_FILE, "of input 1, there are 3");
-  c.model(128), c.floats(down + ".weight", {256, 352}), refused(c, LINNET_BAD_FILE, "beside '" + down + ".weight'");
+  c.model(128), c.floats(down + ".weight", {256, 352}), refused(c, LINNET_BAD_FILE, "codes of gptq beside '" + down + ".weight'");
   c.model(128), c.floats("model.layers.0.mlp.scales", {3}), refused(c, LINNET_UNSUPPORTED, "unknown tensor 'model.layers.0.mlp.scales'");
 }
