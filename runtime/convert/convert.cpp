@@ -403,6 +403,27 @@ class Packing {
        blocks_ = t_.gguf_blocks && t_.gguf_format == format_;
 };
 
+}  // namespace
+
+Status rounding_error(const SourceTensor& t, Format f, double* error, Error* err) {
+  constexpr uint32_t kSome = 1u << 17;  // weights
+  *error = 0;
+  if (held_blocks(t, f) || held_codes(t, f)) return LINNET_OK;
+  SourceTensor floats = t;
+  floats.panel = nullptr;
+  const Packing packing(floats, f);
+  const uint32_t most = kSome / kPanel / t.k ? kSome / kPanel / t.k : 1, n = packing.n_panels(), step = n > most ? n / most : 1;
+  std::vector<uint8_t> panel(packing.panel_size() + 1), scales(packing.scale_size() + 1);
+  Bench bench;
+  Squares squares;
+  bool lost = false;
+  for (uint32_t p = 0; p < n; p += step) LINNET_TRY(packing.pack(p, &bench, panel.data(), scales.data(), &squares, &lost, err));
+  *error = squares.error();
+  return LINNET_OK;
+}
+
+namespace {
+
 // Threads take several panels at a time, which go into the file from the cache they were packed in. The scales lie behind all panels.
 Status write_packed(const SourceTensor& t, Format format, Output* out, Workers* workers, Rounding* rounding, Error* err) {
   constexpr size_t kJobBytes = size_t{256} << 10;

@@ -102,6 +102,9 @@ Status write_to_memory(const Source& source, const Options& options, Image* out,
 Format exact_format(ExactForm form, uint32_t k);
 // What a tensor is packed as.
 Format packed_format(const SourceTensor& t, const Options& asked);
+// What packing does to a matrix, RMS of the differences over that of its weights: 0 where f holds its numbers as they are, else of some of
+// its rows.
+Status rounding_error(const SourceTensor& t, Format f, double* error, Error* err);
 // Matrices that the same rows go into have formats that round these alike: where nothing is asked for, floats beside what comes quantised
 // take the 8 bits whose groups are its own.
 void match_groups(Source* source, const Options& asked);
