@@ -231,13 +231,14 @@ TEST_CASE("GPTQ and AWQ: codes, scales and zero points are taken over bit for bi
           const Format own = symmetric ? (group == 64   ? LINNET_I4G64
                                           : group == 32 ? LINNET_I4G32
                                                         : LINNET_I4G128)
-                                       : (group == 64   ? LINNET_I8G64
-                                          : group == 32 ? LINNET_I8G32
+                                       : (group == 64   ? LINNET_I4G64Z
+                                          : group == 32 ? LINNET_I4G32Z
                                                         : LINNET_I4G128Z);
           CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == own);
           CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
           CHECK(check_packed(c, LINNET_I8G32, true) == LINNET_I8G32);
           CHECK(check_packed(c, LINNET_I4G128Z, group == 128 || group == 0) == LINNET_I4G128Z);
+          CHECK(check_packed(c, LINNET_I4G32Z, true) == LINNET_I4G32Z);
         }
 }
 
@@ -355,7 +356,7 @@ TEST_CASE("GPTQ and AWQ of fused projections: every role has its rows") {
       CAPTURE(awq, group);
       c.fused(group, awq, false);
       c.write();
-      CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == (group == 32 ? LINNET_I8G32 : LINNET_I4G128Z));
+      CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == (group == 32 ? LINNET_I4G32Z : LINNET_I4G128Z));
       CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
     }
   c.fused(128, false, true);
