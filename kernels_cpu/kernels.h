@@ -158,7 +158,7 @@ struct KernelTable {
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
   void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
 
-  // Of each format of blocks, from LINNET_Q4_K on; for tiers that multiply in another way and unpack as this one does.
+  // Of each format of blocks in their order; for tiers that multiply in another way and unpack as this one does.
   const UnpackBlocks* unpack = nullptr;
 
   const IqBooks* books = nullptr;  // of the scalar tier alone

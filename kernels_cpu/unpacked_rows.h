@@ -174,6 +174,14 @@ void rows_alone(const GemmArgs& a) {
     }
 }
 
+// A format's place among those of blocks.
+constexpr uint32_t block_index(linnet_format f) {
+  uint32_t i = 0;
+#define LINNET_BLOCKS(name, NAME, ...) i += LINNET_##NAME < f;
+#include "../runtime/formats.inc"
+  return i;
+}
+
 // A row or two of the kinds above, or whatever there is. kBase: the tier that unpacks, or NULL: this one.
 template <class Kind, linnet_format kFormat, void (*kProduct)(const GemmArgs*), class Product, const KernelTable* kBase = nullptr>
 void gemm_unpacked(const GemmArgs* args) {
@@ -181,7 +189,7 @@ void gemm_unpacked(const GemmArgs* args) {
     if (args->m <= 2) return rows_alone<Kind, Product>(*args);
   }
   if constexpr (kBase != nullptr)
-    unpacked(*args, {kBase->unpack[kFormat - LINNET_Q4_K], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct});
+    unpacked(*args, {kBase->unpack[block_index(kFormat)], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct});
   else
     unpacked(*args, unpacked_by<Kind, kProduct>());
 }

@@ -33,7 +33,8 @@ Choice choice_of(Format f) {
     case Stored::kE5m2:
       return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};
     case Stored::kNibbles:
-    case Stored::kNibblesZero:  // wide alone
+    case Stored::kNibblesZero:
+      if (row.scale.zero && !wide) return {kNone, kNone, kNone, 1, 0, true};
       return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
                   : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
     case Stored::kBlocks: {

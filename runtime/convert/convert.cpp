@@ -573,6 +573,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
                 out->spec.n_vocab, " logits");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks
   match_groups(out, options);
+  LINNET_TRY(order_inputs(out, options, err));
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);
 }

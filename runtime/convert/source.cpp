@@ -80,6 +80,19 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
   };
 }
 
+void choose_inputs(SourceTensor* t, const InputsInOrder& order) {
+  t->panel = nullptr;
+  t->gguf_blocks = nullptr;
+  t->rows = [order, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
+    std::vector<float> row(k);
+    for (uint32_t i = first; i < first + count; ++i, out += k) {
+      LINNET_TRY(rows(i, 1, row.data(), err));
+      for (uint32_t j = 0; j < k; ++j) out[j] = row[(*order)[j]];
+    }
+    return LINNET_OK;
+  };
+}
+
 ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k) {
   const size_t scales = row * static_cast<size_t>(div_up(k, rows.group));
   rows.codes += size_t{row} * k;

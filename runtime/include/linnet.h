@@ -160,7 +160,7 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   LINNET_F8E4M3 = 8, LINNET_F8E5M2 = 9, /* weights: one f32 scale per output; KV: one per token and head */
   LINNET_I4G128 = 10,  /* codes -8..7, one f16 scale per output and 128 inputs */
   LINNET_I4G64 = 11, LINNET_I4G32 = 12, /* ... and 64 or 32 inputs; the latter has blocks of Q4_0 as they are */
-  LINNET_I4G128Z = 13, /* codes 0..15 less a zero point, that and one f16 scale per output and 128 inputs (GPTQ and AWQ import exactly) */
+  LINNET_I4G128Z = 13, LINNET_I4G64Z = 37, LINNET_I4G32Z = 38, /* codes 0..15 less a zero point, it and an f16 scale per output and group */
   LINNET_KIVI4 = 14, /* KV cache alone, K and V together (KIVI, Liu et al. 2024): a row sees in i8 itself and the 32 to 63 tokens before
                         it, and what lies before in 4 bits: K by ranges per channel of 32 tokens, V per token and 32 channels. Layers with
                         a window of their own stay in i8. With LINNET_FULL_STOP alone, not for latent attention. Up to 2 * (64 + the

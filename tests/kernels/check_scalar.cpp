@@ -420,7 +420,7 @@ void reference_pack(Rng& rng) {
   for (uint32_t r = 0; r < 2; ++r) zeros[r] = static_cast<uint8_t>(3 + 13 * r);
   for (uint32_t i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * 7 % 16) - zeros[i / 256]);
   static float wide_scales[8 * 16];
-  for (const Format f : {LINNET_I4G128Z, LINNET_I8G128}) {
+  for (const Format f : {LINNET_I4G128Z, LINNET_I4G64Z, LINNET_I4G32Z, LINNET_I8G128}) {
     entry.expect(pack_exact(f, {.bits = 4, .zeros = true, .half = true, .group = 256}, 256), "%s holds zero points", format_name(f));
     pack_panel_exact(f, {codes, scales, nullptr, zeros, 256}, 2, 256, panel, wide_scales);
     for (uint32_t r = 0; r < 2; ++r) {
