@@ -38,7 +38,8 @@ struct GemmArgs {
                           // and what unpacked.h makes of blocks is i8g128 in groups of 32 or 16
   const void* w;          // panels as format.h lays them out
   size_t w_stride;        // bytes between panels
-  const void* w_scale;    // [w_groups][16] entries per panel as W's format has them (formats.inc); float W: none
+  const void* w_scale;    // [w_groups][16] entries per panel as W's format has them (formats.inc), and behind them outer factors; float W:
+                          // none
   size_t w_scale_stride;  // bytes between the scales of two panels
   float* y;
   size_t y_stride;    // floats between rows
@@ -56,7 +57,8 @@ struct UnpackTo {
   size_t line, group;
   float *scale, *min;
   size_t scale_step, min_step;
-  size_t ahead;  // how far on the lines are that are asked for meanwhile; 0: they are at hand
+  size_t ahead;        // how far on the lines are that are asked for meanwhile; 0: they are at hand
+  const uint8_t* end;  // of all that the panel has of scales, where its outer factors are
 };
 
 // k inputs of a panel of blocks, at most 256, as bytes and floats.
@@ -78,7 +80,12 @@ enum Codes : uint32_t {
 };
 // Bytes between the scales of two groups of a panel, by what they are.
 enum ScaleStep : uint32_t {
-#define LINNET_SCALE(name, bytes, half, zero) kStep##name = 16 * bytes,
+#define LINNET_SCALE(name, bytes, half, zero, outer) kStep##name = 16 * bytes,
+#include "../runtime/formats.inc"
+};
+// ... and what a panel has behind them.
+enum OuterBytes : uint32_t {
+#define LINNET_SCALE(name, bytes, half, zero, outer) kOuter##name = 16 * outer,
 #include "../runtime/formats.inc"
 };
 

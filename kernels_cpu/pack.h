@@ -16,10 +16,15 @@ namespace linnet {
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
 // pack_panel for blocks; k is a multiple of the block. false too for kinds that files alone have (packs_floats).
 bool pack_blocks(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// One panel of blocks as GGUF files have them, bit for bit: n_rows (1..16) rows of k inputs at `stride` bytes.
-void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// The reverse for one output.
+// One panel of blocks as GGUF files have them, bit for bit: n_rows (1..16) rows of k inputs at `stride` bytes. outer: (n_rows, 2) factors
+// of a format that has them (outer_factor), or NULL: 1.
+void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales,
+                      const float* outer = nullptr);
+// Two floats that scales times or by `factor` are made with, to the last bit (format.h). false: there are none.
+bool outer_factor(float factor, bool divides, float out[2]);
+// The reverse for one output, and its outer factors.
 void unpack_gguf_blocks(const void* panels, const void* scales, Format f, uint32_t k, uint32_t row, uint8_t* blocks);
+void unpack_outer(const void* scales, Format f, uint32_t k, uint32_t row, float out[2]);
 bool packs_floats(Format f);
 // Weights of one block in a GGUF file and its bytes; 0: f has no blocks. Those of i8g32 are Q8_0, of i4g32 Q4_0. Where its f16 lie, and how
 // many there are. Whether all weights of n blocks are finite.

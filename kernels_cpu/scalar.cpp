@@ -363,9 +363,10 @@ void gemm_int(const GemmArgs* args) {
 
 // ---- blocks of GGUF files -----------------------------------------------------------------------------------------------------
 
-// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes.
+// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes; outer factors in front of the end of all that
+// its panel has of scales.
 struct Output {
-  const uint8_t *lines, *entry;
+  const uint8_t *lines, *entry, *end;
   size_t j;
   uint32_t operator[](size_t byte) const { return lines[byte / 4 * 64 + j * 4 + byte % 4]; }
   uint32_t word(size_t byte) const { return (*this)[byte] | (*this)[byte + 1] << 8 | (*this)[byte + 2] << 16 | (*this)[byte + 3] << 24; }
@@ -375,6 +376,11 @@ struct Output {
     return from_f16(h);
   }
   uint32_t part(size_t halves, size_t byte) const { return entry[halves * 32 + byte * 16 + j]; }
+  float outer(size_t i) const {
+    float f;
+    __builtin_memcpy(&f, end - 128 + i * 64 + j * 4, 4);
+    return f;
+  }
 };
 
 // Kinds: weight = scale(g) * code - min(g), g being its group of kGroup inputs in the block. run: codes of inputs 8 r to 8 r + 7.
@@ -498,14 +504,15 @@ struct Mxfp4 : Shape<32, 32, 16> {
     return from_bits(e < 2 ? 0x200000u << e : (e - 1) << 23);
   }
 };
-// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved.
+// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved, times the output's outer factor.
 struct Nvfp4 : Shape<64, 16, 32> {
   static void run(const Output& o, size_t r, int8_t* c) {
     for (size_t i = 0; i < 8; ++i) c[i] = kE2m1[o[r / 2 * 8 + i] >> (r % 2 * 4) & 15];
   }
   static float scale(const Output& o, size_t g) {
     const uint32_t v = o.part(0, g), a = v & 127;
-    return v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+    const float s = v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+    return __builtin_fmaf(s, o.outer(0), s * o.outer(1));
   }
 };
 
@@ -643,7 +650,7 @@ template <class Kind, ScaleStep kStep>
 void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to) {
   for (uint32_t from = 0; from < k; from += Kind::kBlock, lines += Kind::kBytes * 16, entry += kStep)
     for (size_t j = first; j < end; ++j) {
-      const Output o = {lines, entry, j};
+      const Output o = {lines, entry, to.end, j};
       for (uint32_t r = 0; r < Kind::kBlock / 8; ++r) {
         int8_t c[8];
         Kind::run(o, r, c);
@@ -662,17 +669,17 @@ void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t 
 
 struct KindRow {
   void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to);
-  uint32_t block, group, lines, entry;  // inputs; bytes of a block of a panel
+  uint32_t block, group, lines, entry, outer;  // inputs; bytes of a block of a panel, and of outer factors
   bool min;
 };
-template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep>
+template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep, uint32_t kOuter>
 constexpr KindRow kind_row() {
   static_assert(Kind::kBlock == kBlock && Kind::kBytes * 8 == kBlock * kBits && Kind::kGroup <= 32, "as formats.inc says");
-  return {unpack_kind<Kind, kStep>, kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, Kind::kMin};
+  return {unpack_kind<Kind, kStep>, kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, kOuter, Kind::kMin};
 }
 const KindRow& kind_row(linnet_format f) {
   static constexpr KindRow kRows[] = {
-#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale>(),
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale, kOuter##scale>(),
 #include "../runtime/formats.inc"
   };
   static constexpr linnet_format kFormats[] = {
@@ -687,9 +694,10 @@ const KindRow& kind_row(linnet_format f) {
 __attribute__((noinline)) void gemm_kind(const GemmArgs& a, const KindRow& kind) {
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
+  UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, nullptr};
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
+      to.end = static_cast<const uint8_t*>(a.w_scale) + (panel + size_t{1}) * a.w_scale_stride;
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
                     *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
@@ -725,12 +733,12 @@ void gemm_blocks(const GemmArgs* a) {
 // The values of GGUF's own order of operations, say (d * scale) * code - d_min * minimum.
 void gather_blocks(linnet_format f, const void* panels, const void* scales, uint32_t k, uint32_t row, float* y) {
   const KindRow& kind = kind_row(f);
-  const size_t blocks = k / kind.block, j = row % 16;
+  const size_t blocks = k / kind.block, j = row % 16, panel_scales = blocks * kind.entry + kind.outer;
   const uint8_t *lines = static_cast<const uint8_t*>(panels) + row / 16 * blocks * kind.lines,
-                *entry = static_cast<const uint8_t*>(scales) + row / 16 * blocks * kind.entry;
+                *entry = static_cast<const uint8_t*>(scales) + row / 16 * panel_scales;
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, entry + panel_scales};
   for (size_t b = 0; b < blocks; ++b, lines += kind.lines, entry += kind.entry, y += kind.block) {
     kind.unpack(lines, entry, kind.block, j, j + 1, to);
     for (uint32_t i = 0; i < kind.block; ++i) {

@@ -153,14 +153,14 @@ void rows_alone(const GemmArgs& a) {
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
-                    *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
+                    *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride, *const end = entry + a.w_scale_stride;
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
       const float* x_scale = a.x_scale + row * size_t{a.x_groups};
       V acc = all(0.0f);
       for (uint32_t from = 0; from < a.k; from += kUnpackedK, lines += Kind::kLineBytes, entry += Kind::kEntry) {
         const uint32_t k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
         alignas(64) float scale[16][16], min[16][16];
-        Kind::scales(entry, k, {nullptr, 0, 0, scale[0], min[0], 16, 16, 0});
+        Kind::scales(entry, k, {nullptr, 0, 0, scale[0], min[0], 16, 16, 0, end});
         RowSums sums = {lines, x + from, x_scale + from / 32, scale, a.fetch_ahead};
         row_sums<Product>(Kind{}, k, &sums);
         acc = from ? add(acc, sums.d) : sums.d;

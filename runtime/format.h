@@ -16,10 +16,11 @@ inline constexpr uint32_t kPadK = 32;   // inputs of panels of bytes and nibbles
 // An entry of scales beside a panel: what one output has for one group of inputs.
 struct ScaleRow {
   uint8_t bytes;
-  bool half;  // scales are f16, else f32
-  bool zero;  // each group's 16 scales are followed by its 16 zero points, a byte each
+  bool half;      // scales are f16, else f32
+  bool zero;      // each group's 16 scales are followed by its 16 zero points, a byte each
+  uint8_t outer;  // bytes of an output behind the panel's entries: two f32 whose sum all of its scales are multiplied by
 };
-#define LINNET_SCALE(name, bytes, half, zero) inline constexpr ScaleRow kScale##name = {bytes, half, zero};
+#define LINNET_SCALE(name, bytes, half, zero, outer) inline constexpr ScaleRow kScale##name = {bytes, half, zero, outer};
 #include "formats.inc"
 
 // How the numbers of a panel lie and what they stand for, see below.
@@ -128,8 +129,9 @@ inline constexpr const char* kKvFormatNames = &
 //                  together, in the file's order, what is behind other parts there (fifth bits, signs) behind the rest. Scales
 //                  [n/16][k/block] entries: [16] f16 for each of the block's, then [16] of each byte that is left: pack_blocks.cpp says
 //                  which they are, scalar.cpp what they stand for
-// n is padded to 16 and kpad = k rounded up to 32 with zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at
-// multiples of 64.
+// nvfp4: behind a panel's entries [2][16] f32: weight = code * fmaf(scale, first, scale * second), in f32. The second is 0 where a factor
+// is multiplied by; with it the quotient by a factor comes out to its last bit, too. n is padded to 16 and kpad = k rounded up to 32 with
+// zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at multiples of 64.
 constexpr uint64_t padded_n(uint64_t n) { return align_up(n, kPanel); }
 constexpr uint64_t padded_k(Format f, uint64_t k) { return format_row(f).run > 1 ? align_up(k, kPadK) : k; }
 // What a row's inputs must be a multiple of.
@@ -140,10 +142,13 @@ constexpr uint64_t n_w_groups(Format f, uint64_t k) {
   return r.scale.bytes == 0 ? 0 : r.w_group ? div_up(k, r.w_group) : 1;
 }
 constexpr uint64_t panel_bytes(Format f, uint64_t k) { return kPanel * padded_k(f, k) * format_row(f).bits / 8; }  // one panel
+constexpr uint64_t panel_scale_bytes(Format f, uint64_t k) {
+  return kPanel * (n_w_groups(f, k) * format_row(f).scale.bytes + format_row(f).scale.outer);
+}
 // n, k are at most 2^31, so none of this overflows.
 constexpr uint64_t scales_offset(Format f, uint64_t n, uint64_t k) { return align_up(padded_n(n) / kPanel * panel_bytes(f, k), 64); }
 constexpr uint64_t packed_bytes(Format f, uint64_t n, uint64_t k) {
-  return align_up(scales_offset(f, n, k) + padded_n(n) * n_w_groups(f, k) * format_row(f).scale.bytes, 64);
+  return align_up(scales_offset(f, n, k) + padded_n(n) / kPanel * panel_scale_bytes(f, k), 64);
 }
 
 // Conversions, exact to the bit everywhere (round to nearest even).

@@ -233,6 +233,9 @@ Status plan_plain(const ModelSpec& spec, const std::vector<const SourceTensor*>&
   size_t n_whole = 0, n_others = 0;
   for (const PlainTensor& t : *out) {
     const Format f = plain_format(t.rows, options);
+    if (held_blocks(t.rows, f) && t.rows.outer)
+      return fail(err, LINNET_UNSUPPORTED, "tensor '", t.rows.source_name, "': ", format_name(f),
+                  " of a plain file has no second-level factors: ask for --weights q8_0 or another");
     if (!packs_floats(f) && !held_blocks(t.rows, f)) return not_made(t.rows, f, err);
     const GgmlType type = ggml_type(plain_form(f)->type);
     b->tensor(t.name, t.dims, plain_form(f)->type, uint64_t{t.rows.n} * t.rows.k / type.values * type.bytes);
@@ -362,7 +365,7 @@ class Packing {
 
   uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t_.n) / kPanel); }
   size_t panel_size() const { return static_cast<size_t>(panel_bytes(format_, t_.k)); }
-  size_t scale_size() const { return static_cast<size_t>(kPanel * n_w_groups(format_, t_.k) * row_.scale.bytes); }
+  size_t scale_size() const { return static_cast<size_t>(panel_scale_bytes(format_, t_.k)); }
 
   // squares (may be NULL): gets what rounding did. *lost: f16 may have lost weights.
   Status pack(uint32_t p, Bench* b, uint8_t* to, uint8_t* to_scales, Squares* squares, bool* lost, Error* err) const {
@@ -384,7 +387,9 @@ class Packing {
     if (blocks_) {
       b->block_rows.resize(kPanel * t_.gguf_row_bytes());
       LINNET_TRY(t_.gguf_blocks(first, count, b->block_rows.data(), err));
-      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales);
+      float outer[kPanel][2];
+      if (t_.outer) t_.outer(first, count, outer[0]);
+      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales, t_.outer ? outer[0] : nullptr);
       return LINNET_OK;
     }
     b->rows.resize(size_t{kPanel} * k);

@@ -16,6 +16,12 @@ void read_matrix(const Matrix& m, SourceTensor* t) {
   };
   if (!gguf_block_bytes(m.format) || m.k % gguf_block_values(m.format)) return;
   t->gguf_format = m.format;
+  const auto outer = [m](uint32_t first, uint32_t count, float* to) {
+    for (uint32_t i = first; i < first + count; ++i, to += 2) unpack_outer(m.scales, m.format, m.k, i, to);
+  };
+  float two[2];
+  for (uint32_t i = 0; format_row(m.format).scale.outer && !t->outer && i < m.n; ++i)
+    if (outer(i, 1, two); two[0] != 1 || two[1] != 0) t->outer = outer;
   t->gguf_blocks = [m, name = t->source_name](uint32_t first, uint32_t count, uint8_t* to, Error* err) {
     const uint32_t blocks = m.k / gguf_block_values(m.format);
     for (uint32_t i = first; i < first + count; ++i, to += size_t{blocks} * gguf_block_bytes(m.format)) {

@@ -32,6 +32,8 @@ struct SourceTensor {
   // Optional: the same rows in blocks of a GGUF file (gguf_block_bytes), which gguf_format holds as they are.
   std::function<Status(uint32_t first, uint32_t count, uint8_t* out, Error* err)> gguf_blocks;
   Format gguf_format = LINNET_FORMAT_DEFAULT;
+  // Of a format that has outer factors (format.h): two of each row, (count, 2). Else they are 1.
+  std::function<void(uint32_t first, uint32_t count, float* out)> outer;
   size_t gguf_row_bytes() const { return size_t{k} / gguf_block_values(gguf_format) * gguf_block_bytes(gguf_format); }
   ExactForm exact;                     // of exact_rows
   InputsInOrder order;                 // of the inputs of exact_rows, where that is not their own: rows have theirs, order_inputs() decides

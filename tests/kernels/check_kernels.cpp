@@ -28,8 +28,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
   const uint32_t x_group = f == LINNET_I8 && rng.below(4) == 0 ? 32 : row.x_group;  // as attention's FP8 keys
-  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0,
-               w_groups = n_w_groups(f, c->k);
+  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0;
   GemmArgs& a = c->a;
   a.m = c->m;
   a.n_panels = c->n_panels;
@@ -45,10 +44,10 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   a.w = w;
   a.w_stride = panel_bytes(f, c->k);
   if (row.scale.bytes) {
-    uint8_t* s = b.s.take<uint8_t>(n * w_groups * row.scale.bytes, front);
-    std::memcpy(s, packed + scales_offset(f, n, c->k), n * w_groups * row.scale.bytes);
+    a.w_scale_stride = panel_scale_bytes(f, c->k);
+    uint8_t* s = b.s.take<uint8_t>(n / 16 * a.w_scale_stride, front);
+    std::memcpy(s, packed + scales_offset(f, n, c->k), n / 16 * a.w_scale_stride);
     a.w_scale = s;
-    a.w_scale_stride = w_groups * 16 * row.scale.bytes;
   }
   if ((row.x == LINNET_I8)) {
     a.x_stride = kpad + c->x_stride_extra;
@@ -740,8 +739,10 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
       for (size_t at = 0; extremes && f == LINNET_Q6_K && at < blocks.size(); ++at)  // bytes of scales are signed
         if (at % gguf_block_bytes(f) >= 192) blocks[at] = rng.below(2) ? 0x80 : 0x7F;
       for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f)) put_block_scales(f, blocks.data() + at, rng);
+      float outer[kPanel][2];
+      for (float(&two)[2] : outer) two[0] = rng.unit(), two[1] = rng.below(2) ? 0 : two[0] * rng.unit() * 0x1p-24f;
       pack_gguf_blocks(f, blocks.data(), stride, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
-                       p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
+                       p + scales_offset(f, n, k) + first / kPanel * panel_scale_bytes(f, k), row.scale.outer ? outer[0] : nullptr);
     }
     return bytes;
   }

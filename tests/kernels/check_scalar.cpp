@@ -323,7 +323,7 @@ void reference_pack(Rng& rng) {
     const FormatRow& info = format_row(f);
     const uint32_t k = random_rows_size(f, rng), rows = rng.pick(1, 16), stride = k + rng.below(3);
     float *x = b.x.take<float>((rows - 1) * size_t{stride} + k), *y = b.a.take<float>(k);
-    uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(n_w_groups(f, k) * 16 * info.scale.bytes);
+    uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(panel_scale_bytes(f, k));
     const bool zeros = rng.below(9) == 0;
     for (size_t j = 0; j < (rows - 1) * size_t{stride} + k; ++j) x[j] = zeros ? 0.0f : rng.unit() * 2;
     entry.expect(pack_panel(f, x, stride, rows, k, panel, scales), "%s refused", format_name(f));
@@ -473,7 +473,7 @@ void reference_blocks(Rng& rng) {
       const uint32_t k = row.w_group * rng.pick(1, 5), rows = rng.pick(1, 16);
       const size_t bytes = k / row.w_group * block.bytes, stride = bytes + rng.below(2) * block.bytes;
       uint8_t *blocks = b.x.take<uint8_t>(rows * stride, i % 2), *panel = b.w.take<uint8_t>(panel_bytes(row.format, k)),
-              *scales = b.s.take<uint8_t>(n_w_groups(row.format, k) * 16 * row.scale.bytes);
+              *scales = b.s.take<uint8_t>(panel_scale_bytes(row.format, k));
       float *want = b.a.take<float>(k), *got = b.b.take<float>(k);
       std::vector<uint8_t> again(bytes);
       for (size_t at = 0; at < rows * stride; ++at) blocks[at] = static_cast<uint8_t>(rng.next());
@@ -497,6 +497,43 @@ void reference_blocks(Rng& rng) {
   }
   for (const FormatRow& row : kFormats) kinds -= row.stored == Stored::kBlocks;
   entry.expect(kinds == 0, "a format has no type of its name");
+}
+
+// Scales of NVFP4 times and by a factor of the whole output, to the last bit.
+void reference_outer(Rng& rng) {
+  Entry entry("scalar", "outer factors", "of nvfp4");
+  constexpr uint32_t k = 192;
+  constexpr float kE2m1[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  for (uint32_t i = 0; i < 16 * g_cases && entry.ok(); ++i) {
+    uint8_t blocks[2][k / 64 * 36], back[k / 64 * 36];
+    std::vector<uint8_t> panel(panel_bytes(LINNET_NVFP4, k)), scales(panel_scale_bytes(LINNET_NVFP4, k));
+    for (auto& row : blocks)
+      for (size_t at = 0; at < sizeof row; ++at) row[at] = static_cast<uint8_t>(rng.next() & (at % 36 < 4 ? 127 : 255));
+    const float factor[2] = {std::ldexp(1.0f + std::fabs(rng.unit()), static_cast<int>(rng.below(60)) - 40),
+                             448.0f * 6 / std::fabs(rng.unit())};
+    float outer[2][2], got[k];
+    for (uint32_t r = 0; r < 2; ++r)
+      entry.expect(outer_factor(factor[r], r == 1, outer[r]), "%.9g refused", static_cast<double>(factor[r]));
+    pack_gguf_blocks(LINNET_NVFP4, blocks[0], sizeof blocks[0], 2, k, panel.data(), scales.data(), outer[0]);
+    for (uint32_t r = 0; r < 2; ++r) {
+      unpack_row(panel.data(), scales.data(), LINNET_NVFP4, 2, k, r, got);
+      for (uint32_t t = 0; t < k; ++t) {
+        const uint8_t *block = blocks[r] + t / 64 * 36, at = block[t % 64 / 16], byte = block[4 + t % 64 / 16 * 8 + t % 8],
+                      nibble = byte >> (t % 16 / 8 * 4) & 15;
+        const float s = at == 127 ? 0 : f8e4m3_to_f32(at), of = r ? s / factor[r] : s * factor[r],
+                    want = kE2m1[nibble & 7] * of * (nibble & 8 ? -1.0f : 1.0f);
+        entry.expect(got[t] == want, "factor %.9g %s: %.9g, not %.9g", static_cast<double>(factor[r]), r ? "divides" : "multiplies",
+                     static_cast<double>(got[t]), static_cast<double>(want));
+      }
+      unpack_gguf_blocks(panel.data(), scales.data(), LINNET_NVFP4, k, r, back);
+      float two[2];
+      unpack_outer(scales.data(), LINNET_NVFP4, k, r, two);
+      entry.expect(std::memcmp(back, blocks[r], sizeof back) == 0 && std::memcmp(two, outer[r], sizeof two) == 0, "not back");
+    }
+  }
+  float two[2];
+  for (const float bad : {0.0f, -1.0f, __builtin_inff(), __builtin_nanf(""), 0x1p-81f, 0x1p81f})
+    entry.expect(!outer_factor(bad, false, two) && !outer_factor(bad, true, two), "%g taken", static_cast<double>(bad));
 }
 
 }  // namespace
@@ -537,6 +574,7 @@ void check_scalar(const KernelTable& scalar, Rng& rng) {
   reference_attention(scalar, rng);
   reference_pack(rng);
   reference_blocks(rng);
+  reference_outer(rng);
   check_gather("scalar", scalar, rng);
 }
 
