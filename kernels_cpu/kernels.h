@@ -22,7 +22,9 @@ struct Fetch {
 //   Blocks:    for every 256 inputs, of the last fewer, d is such a sum over W's groups (32 or 16); acc = acc + d, of the first 256 d.
 //   Where W has
 //              minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
-//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
+//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale. In groups: d is such
+//   a
+//              sum over a group; acc = d * w_scale of the first, then acc = fmaf(d, w_scale, acc).
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
 inline constexpr size_t kFetchAhead = 4096;  // GemmArgs::fetch_ahead of weights that come from memory
@@ -45,6 +47,7 @@ struct GemmArgs {
   size_t y_stride;    // floats between rows
   const float* bias;  // [n_panels * 16] or NULL
   uint32_t m, n_panels, k;
+  uint32_t w_group;  // FP8: inputs per scale, a multiple of 32; 0: all
   uint32_t accumulate;
   size_t fetch_ahead;  // where few rows stream panels from memory, ask for bytes this far on; 0 = they are in the caches
   Fetch* next;         // or NULL; I8G32 alone

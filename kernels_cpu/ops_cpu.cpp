@@ -126,6 +126,7 @@ GemmArgs gemm_args(const Matrix& mat, const float* x, size_t x_stride, const Qua
   a.w_scale_stride = static_cast<size_t>(panel_scale_bytes(mat.format, mat.k));
   a.y_stride = y_stride;
   a.k = mat.k;
+  a.w_group = row.w_group;
   a.fetch_ahead = kFetchAhead;
   return a;
 }

@@ -9,7 +9,7 @@ namespace linnet {
 // Packs one panel: n_rows (1..16) rows of k floats at `stride` floats. panel: panel_bytes(f, k); scales: groups * 16 entries. Missing rows
 // and inputs become zeros. false if a weight is not finite or too large for the format.
 //   i8*  per group: scale = amax / 127 (rounded to f16 for i8g32), code = rint(x / scale) clamped to +-127, and 0 where amax is 0
-//   f8*  per output: scale = amax / the format's largest number, code = the nearest to x / scale, ties to even
+//   f8*  per output, or group of one: scale = amax / the format's largest number, code = the nearest to x / scale, ties to even
 //   i4*z per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
 //   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
 //   blocks  of some scales and minima for each group, the ones with the least squared error (pack_blocks.cpp)

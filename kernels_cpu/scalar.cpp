@@ -772,20 +772,34 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
-// FP8: the sum over k as for floats, then times the output's scale.
+struct E4m3 {
+  static float of(uint8_t c) { return from_f8e4m3(c); }
+};
+struct E5m2 {
+  static float of(uint8_t c) { return from_f8e5m2(c); }
+};
+
+// FP8: the sum over k as for floats, of each group alone, times the output's scale.
 template <float (*kValue)(uint8_t)>
 void gemm_f8(const GemmArgs* args) {
   const GemmArgs& a = *args;
+  const uint32_t kpad = round_up(a.k, 32), group = a.w_group ? a.w_group : kpad;
   for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
     const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
     const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint16_t* x = reinterpret_cast<const uint16_t*>(static_cast<const char*>(a.x) + row * a.x_stride);
       float acc[16] = {};
-      for (uint32_t i = 0; i < round_up(a.k, 32); ++i)
-        for (uint32_t j = 0; j < 16; ++j)
-          acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
-      for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<kStepF32>(w_scale, 0, j);
+      for (uint32_t from = 0, g = 0; from < kpad; from += group, ++g) {
+        float d[16] = {};
+        for (uint32_t i = from; i < kpad && i < from + group; ++i)
+          for (uint32_t j = 0; j < 16; ++j)
+            d[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), d[j]);
+        for (int j = 0; j < 16; ++j) {
+          const float scale = scale_at<kStepF32>(w_scale, g, j);
+          acc[j] = g ? __builtin_fmaf(d[j], scale, acc[j]) : d[j] * scale;
+        }
+      }
       store(a, row, panel, acc);
     }
   }
@@ -827,9 +841,9 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
 #define LINNET_FLOATS(name, NAME, type, bits) \
   case LINNET_##NAME:                         \
     return gather<kStepNone, float_of<type>>(panels, scales, k, row, size_t{k} * sizeof(type) * 16, 0, y);
-#define LINNET_FP8(name, NAME, type) \
-  case LINNET_##NAME:                \
-    return gather<kStepF32, f8_of<from_##name>>(panels, scales, k, row, bytes, 0, y);
+#define LINNET_FP8(name, NAME, type, w_group, kv) \
+  case LINNET_##NAME:                             \
+    return gather<kStepF32, f8_of<type::of>>(panels, scales, k, row, bytes, w_group, y);
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   case LINNET_##NAME:                                                            \
     return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
@@ -885,7 +899,7 @@ uint64_t peak_f32(uint64_t n) {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
+#define LINNET_FP8(name, NAME, type, ...) {LINNET_##NAME, 1, gemm_f8<type::of>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_int<k##codes, (w_group != 0), kStep##scale>, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) {LINNET_##NAME, 1, gemm_blocks<LINNET_##NAME>, peak_int8},

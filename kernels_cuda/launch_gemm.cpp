@@ -29,6 +29,7 @@ Choice choice_of(Format f) {
     case Stored::kBf16:
       return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2, false};
     case Stored::kE4m3:
+      if (row.w_group) return {kNone, kNone, kNone, 2, 0, false};
       return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0, false};
     case Stored::kE5m2:
       return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};

@@ -49,7 +49,7 @@ struct FormatRow {
 inline constexpr FormatRow kFormats[] = {
     {LINNET_FORMAT_DEFAULT, LINNET_FORMAT_DEFAULT, nullptr, 0, 0, 0, 0, Stored::kNone, kScaleNone},
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, LINNET_F32, #name, 0, 0, bits, 1, Stored::k##type, kScaleNone},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, LINNET_BF16, #name, 0, 0, 8, 4, Stored::k##type, kScaleF32},
+#define LINNET_FP8(name, NAME, type, w_group, kv) {LINNET_##NAME, LINNET_BF16, #name, 0, w_group, 8, 4, Stored::k##type, kScaleF32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, LINNET_I8, #name, x_group, w_group, bits, 32 / bits, Stored::k##codes, kScale##scale},
 #define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) \
@@ -82,7 +82,7 @@ static_assert(formats_in_order());
 constexpr bool format_kv(uint32_t f) {
   switch (f) {
 #define LINNET_FLOATS(name, NAME, ...) case LINNET_##NAME:
-#define LINNET_FP8(name, NAME, ...) case LINNET_##NAME:
+#define LINNET_FP8(name, NAME, type, w_group, kv) LINNET_CASE_##kv(NAME)
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) LINNET_CASE_##kv(NAME)
 #define LINNET_KV_ALONE(name, NAME, ...) case LINNET_##NAME:
 #define LINNET_CASE_KV(NAME) case LINNET_##NAME:
@@ -112,7 +112,7 @@ inline constexpr const char* kGroupFormatNames = &
 // Those of the KV cache: "f32, f16, ...".
 inline constexpr const char* kKvFormatNames = &
 #define LINNET_FLOATS(name, ...) ", " #name
-#define LINNET_FP8(name, ...) ", " #name
+#define LINNET_FP8(name, NAME, type, w_group, kv) LINNET_NAME_##kv(name)
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) LINNET_NAME_##kv(name)
 #define LINNET_KV_ALONE(name, ...) ", " #name
 #define LINNET_NAME_KV(name) ", " #name

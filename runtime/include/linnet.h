@@ -157,7 +157,7 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   LINNET_I8 = 4,     /* weights: one f32 scale per output; KV: K f16 scale per token and 32 channels, V f32 per token and head */
   LINNET_I8G128 = 5, LINNET_I8G64 = 6, /* one f32 scale per output and 128 or 64 inputs */
   LINNET_I8G32 = 7,  /* one f16 scale per output and 32 inputs: blocks of Q8_0 as they are */
-  LINNET_F8E4M3 = 8, LINNET_F8E5M2 = 9, /* weights: one f32 scale per output; KV: one per token and head */
+  LINNET_F8E4M3 = 8, LINNET_F8E5M2 = 9, LINNET_F8E4M3G128 = 39, /* an f32 scale per output (g128: and 128 inputs); KV: per token and head */
   LINNET_I4G128 = 10,  /* codes -8..7, one f16 scale per output and 128 inputs */
   LINNET_I4G64 = 11, LINNET_I4G32 = 12, /* ... and 64 or 32 inputs; the latter has blocks of Q4_0 as they are */
   LINNET_I4G128Z = 13, LINNET_I4G64Z = 37, LINNET_I4G32Z = 38, /* codes 0..15 less a zero point, it and an f16 scale per output and group */

@@ -33,6 +33,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   a.m = c->m;
   a.n_panels = c->n_panels;
   a.k = c->k;
+  a.w_group = row.x == LINNET_BF16 ? row.w_group : 0;
   a.accumulate = c->accumulate;
   uint8_t* packed = new uint8_t[packed_bytes(f, n, c->k)];
   fill_matrix(f, static_cast<uint32_t>(n), c->k, packed, rng);
@@ -192,10 +193,10 @@ void check_every_code(const char* tier, const GemmKernel& kernel) {
     for (uint32_t r = 0; r < rows; ++r)
       for (uint32_t i = 0; i < n && entry.ok(); ++i) {
         const uint16_t half = static_cast<uint16_t>(i);
-        const float want = kernel.w == LINNET_F16      ? f16_to_f32(half)
-                           : kernel.w == LINNET_BF16   ? bf16_to_f32(half)
-                           : kernel.w == LINNET_F8E4M3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
-                                                       : f8e5m2_to_f32(static_cast<uint8_t>(i)),
+        const float want = kernel.w == LINNET_F16        ? f16_to_f32(half)
+                           : kernel.w == LINNET_BF16     ? bf16_to_f32(half)
+                           : row.stored == Stored::kE4m3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
+                                                         : f8e5m2_to_f32(static_cast<uint8_t>(i)),
                     got = y[size_t{r} * n + i];
         entry.expect(std::isnan(want) ? std::isnan(got) : got == want, "code 0x%x is %.9g, not %.9g, row %u of %u", i, got, want, r, rows);
       }

@@ -343,10 +343,10 @@ void reference_pack(Rng& rng) {
                                                                       : 0.045)  // half a step and more, for narrower ranges
             : info.bits == 4        ? amax * (info.scale.zero ? 0.42 : 0.225)   // where a scale of amax / 9 cuts a value off at code 7
             : (info.x == LINNET_I8) ? amax / 253 + 1e-7
-            : f == LINNET_F8E4M3    ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
-            : f == LINNET_F8E5M2    ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
-            : f == LINNET_F32       ? 0
-                                    : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
+            : info.stored == Stored::kE4m3 ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
+            : f == LINNET_F8E5M2           ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
+            : f == LINNET_F32              ? 0
+                                           : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
         entry.expect(std::fabs(static_cast<double>(y[j]) - want) <= bound, "%s k %u row %u [%u]: %.9g, not %.9g", format_name(f), k, r, j,
                      static_cast<double>(y[j]), want);
       }

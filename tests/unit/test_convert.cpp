@@ -140,9 +140,9 @@ float stored(linnet_format f, float x, const std::vector<float>& group) {
   if (f == LINNET_BF16) return bf16_to_f32(f32_to_bf16(x));
   float amax = 0;
   for (const float v : group) amax = std::fmax(amax, std::fabs(v));
-  if (f == LINNET_F8E4M3 || f == LINNET_F8E5M2) {
-    const float s = amax / (f == LINNET_F8E4M3 ? 448.0f : 57344.0f);
-    return s == 0 ? 0 : (f == LINNET_F8E4M3 ? f8e4m3_to_f32(f32_to_f8e4m3(x / s)) : f8e5m2_to_f32(f32_to_f8e5m2(x / s))) * s;
+  if (format_row(f).x == LINNET_BF16) {
+    const float s = amax / (f != LINNET_F8E5M2 ? 448.0f : 57344.0f);
+    return s == 0 ? 0 : (f != LINNET_F8E5M2 ? f8e4m3_to_f32(f32_to_f8e4m3(x / s)) : f8e5m2_to_f32(f32_to_f8e5m2(x / s))) * s;
   }
   float scale = amax / 127.0f;
   if (f == LINNET_I8G32) scale = f16_to_f32(f32_to_f16(scale));
