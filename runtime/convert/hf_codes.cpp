@@ -97,9 +97,11 @@ Status read_codes(const QuantMatrix& m, IntCodes from, SourceTensor* t, std::str
                           .half = c->scales.half,
                           .group = c->group < c->k ? c->group : static_cast<uint32_t>(align_up(c->k, 128))};
   t->own = exact_format(form, c->k);
-  if (t->own == LINNET_FORMAT_DEFAULT) {
-    *needs_format = "tensor '" + t->source_name + "' has scales that are no f16 for groups of " + std::to_string(form.group) +
-                    " inputs, which no packed format has; ask for --weights f32, i8g128 or another to have its values packed anew";
+  if (t->own == LINNET_FORMAT_DEFAULT || !pack_exact(t->own, form, c->k)) {
+    t->own = LINNET_FORMAT_DEFAULT;
+    *needs_format = "tensor '" + t->source_name + "' has groups of " + std::to_string(c->group) +
+                    (c->scales.half ? " inputs" : " inputs with scales that are no f16") +
+                    ", which no packed format has; ask for --weights f32, i8g128 or another to have its values packed anew";
     return LINNET_OK;
   }
   t->exact = form;
