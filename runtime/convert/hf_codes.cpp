@@ -30,7 +30,7 @@ Status code_scales(const QuantMatrix& m, std::string_view suffix, const std::vec
   for (size_t i = 0; i < n; ++i) {
     const float v = out->at(i);
     if (!std::isfinite(v)) return fail(err, LINNET_BAD_FILE, t.file, ": tensor '", name, "'[", i, "] is infinite or not a number");
-    out->half = out->half && f16_to_f32(f32_to_f16(v)) == v;
+    out->half = out->half && (t.format == LINNET_F16 || f16_to_f32(f32_to_f16(v)) == v);
   }
   return LINNET_OK;
 }

@@ -252,7 +252,9 @@ Status read_int(const QuantMatrix& m, const Scheme& s, SourceTensor* t, std::str
   LINNET_TRY(code_scales(m, ".weight_scale", shape, &c.scales, err));
   if (s.group && !s.block_rows && !unset(m)) LINNET_TRY(code_groups(m, ".weight_g_idx", s.act_order, &c, err));
   // Zero points of groups and outputs are packed along the outputs, others are bytes.
-  const bool pack_zeros = packed && !s.one && !s.block_rows, has_zeros = m.tensors.count(m.base + ".weight_zero_point");
+  const auto of_zeros = m.tensors.find(m.base + ".weight_zero_point");
+  const bool has_zeros = of_zeros != m.tensors.end(),  // older files have bytes there as well
+      pack_zeros = packed && !s.one && !s.block_rows && !(has_zeros && of_zeros->second.dtype == "I8");
   if (!s.symmetric || has_zeros) {
     const uint64_t zero_words = div_up(uint64_t{n} * bits, 32);
     LINNET_TRY(quant_part(m, ".weight_zero_point", pack_zeros ? "I32" : "I8",

@@ -592,6 +592,23 @@ TEST_CASE("compressed-tensors in integers: codes, scales, zero points and act-or
         CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == (zeros ? of_4z : bits <= 4 ? of_4 : of_8)[i]);
         CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
       }
+  // Zero points of older files are bytes.
+  c.compressed(64, 4, false, 0);
+  for (const auto& [name, w] : c.want) {
+    const std::string base = name.substr(0, name.size() - 7);
+    const uint64_t n = w.size() / (base.ends_with("down_proj") ? 352 : 256), groups = c.tensors[base + ".weight_scale"].shape[1];
+    std::string bytes;
+    for (uint64_t o = 0; o < n; ++o)
+      for (uint64_t g = 0; g < groups; ++g) {
+        const auto byte = static_cast<uint8_t>(c.tensors[base + ".weight_zero_point"].bytes[(o / 8 * groups + g) * 4 + o % 8 / 2]);
+        bytes.push_back(static_cast<char>((byte >> (o % 2 * 4) & 15) - 8));
+      }
+    c.tensors[base + ".weight_zero_point"] = {"I8", {n, groups}, bytes};
+  }
+  c.write();
+  CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_I4G64Z);
+  c.tensors["model.layers.0.mlp.up_proj.weight_zero_point"].bytes[3] = 8;
+  refused(c, LINNET_BAD_FILE, "up_proj.weight_zero_point': 8 of output 0 is outside of 4 bits");
   // No order where each input says -1.
   c.compressed(64, 4, true, 0);
   c.words("model.layers.0.self_attn.q_proj.weight_g_idx", {256}, std::vector<uint32_t>(256, UINT32_MAX));
