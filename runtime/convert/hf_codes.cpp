@@ -30,7 +30,7 @@ Status code_scales(const QuantMatrix& m, std::string_view suffix, const std::vec
   for (size_t i = 0; i < n; ++i) {
     const float v = out->at(i);
     if (!std::isfinite(v)) return fail(err, LINNET_BAD_FILE, t.file, ": tensor '", name, "'[", i, "] is infinite or not a number");
-    out->half = out->half && f16_to_f32(f32_to_f16(v)) == v;
+    out->half = out->half && (t.format == LINNET_F16 || f16_to_f32(f32_to_f16(v)) == v);
   }
   return LINNET_OK;
 }
@@ -97,9 +97,11 @@ Status read_codes(const QuantMatrix& m, IntCodes from, SourceTensor* t, std::str
                           .half = c->scales.half,
                           .group = c->group < c->k ? c->group : static_cast<uint32_t>(align_up(c->k, 128))};
   t->own = exact_format(form, c->k);
-  if (t->own == LINNET_FORMAT_DEFAULT) {
-    *needs_format = "tensor '" + t->source_name + "' has scales that are no f16 for groups of " + std::to_string(form.group) +
-                    " inputs, which no packed format has; ask for --weights f32, i8g128 or another to have its values packed anew";
+  if (t->own == LINNET_FORMAT_DEFAULT || !pack_exact(t->own, form, c->k)) {
+    t->own = LINNET_FORMAT_DEFAULT;
+    *needs_format = "tensor '" + t->source_name + "' has groups of " + std::to_string(c->group) +
+                    (c->scales.half ? " inputs" : " inputs with scales that are no f16") +
+                    ", which no packed format has; ask for --weights f32, i8g128 or another to have its values packed anew";
     return LINNET_OK;
   }
   t->exact = form;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels_cpu/pack.h"
+#include "platform/crc32c.h"
 #include "runtime/architectures.h"
 #include "runtime/convert/convert.h"
 #include "runtime/convert/hf_quant.h"
@@ -120,6 +121,55 @@ struct Checkpoint {
     if (!awq) words(base + ".g_idx", {k}, group_of);
   }
 
+  // The same of compressed-tensors: codes and zero points are signed, those of outputs or groups are packed. group: 0: a scale per output.
+  void packed(const std::string& base, uint32_t n, uint32_t k, uint32_t group, uint32_t bits, bool symmetric, uint32_t act_order) {
+    const uint32_t g = group ? group : k, groups = (k + g - 1) / g, half = 1u << (bits - 1);
+    const size_t across = (size_t{k} * bits + 31) / 32, down = (size_t{n} * bits + 31) / 32;
+    std::vector<uint32_t> codes(n * across), zeros(down * groups), group_of(k);
+    for (uint32_t i = 0; i < k; ++i) group_of[i] = act_order ? (i * act_order) % k / g : i / g;
+    std::vector<int32_t> zero_of(size_t{n} * groups);
+    std::vector<float> scale_of;
+    std::string scales;
+    for (uint32_t o = 0; o < n; ++o)
+      for (uint32_t i = 0; i < groups; ++i) {
+        const uint32_t zero = symmetric ? half : bits == 8 ? half - 4 + below(9) : below(2 * half);
+        zero_of[o * groups + i] = static_cast<int32_t>(zero) - static_cast<int32_t>(half);
+        put(&zeros, i, groups, bits, o, zero);
+        scale_of.push_back(scale(&scales));
+      }
+    std::vector<float>& w = want[base + ".weight"];
+    w.clear();
+    for (uint32_t o = 0; o < n; ++o)
+      for (uint32_t i = 0; i < k; ++i) {
+        const uint32_t code = bits == 8 ? 8 + below(240) : below(2 * half);  // less a zero point it has 8 bits
+        put(&codes, o * across, 1, bits, i, code);
+        const size_t at = o * groups + group_of[i];
+        w.push_back(static_cast<float>(static_cast<int32_t>(code) - static_cast<int32_t>(half) - zero_of[at]) * scale_of[at]);
+      }
+    words(base + ".weight_packed", {n, across}, codes);
+    if (!symmetric) words(base + ".weight_zero_point", {down, groups}, zeros);
+    const int64_t shape[2] = {n, k};
+    tensors[base + ".weight_shape"] = {"I64", {2}, std::string(reinterpret_cast<const char*>(shape), 16)};
+    tensors[base + ".weight_scale"] = {scale_type, {n, groups}, scales};
+    if (act_order) words(base + ".weight_g_idx", {k}, group_of);
+  }
+  // Every matrix of model() so.
+  void compressed(uint32_t group, uint32_t bits, bool symmetric, uint32_t act_order) {
+    model(0);
+    for (auto& [name, w] : want) {
+      const std::string base = name.substr(0, name.size() - 7);
+      const uint32_t k = base.ends_with("down_proj") ? 352 : 256, n = static_cast<uint32_t>(w.size() / k);
+      for (const char* part : {".qweight", ".qzeros", ".scales", ".g_idx"}) tensors.erase(base + part);
+      packed(base, n, k, group, bits, symmetric, act_order);
+    }
+    quantization =
+        R"({"quant_method":"compressed-tensors","format":"pack-quantized","quantization_status":"compressed","ignore":["lm_head"],)"
+        R"("config_groups":{"group_0":{"targets":["Linear"],"input_activations":null,"weights":{"num_bits":)" +
+        std::to_string(bits) + R"(,"type":"int","strategy":")" + (group ? "group" : "channel") + R"(","group_size":)" +
+        (group ? std::to_string(group) : "null") + R"(,"symmetric":)" + (symmetric ? "true" : "false") +
+        (act_order ? R"(,"actorder":"group"}}}})" : R"(,"actorder":null,"observer":"minmax"}}}})");
+  }
+
   // act_order: what inputs are multiplied by where they stand by their groups; 0: these lie together.
   void model(uint32_t group, bool awq = false, bool v2 = false, bool symmetric = false, uint32_t act_order = 0, uint32_t bits = 4) {
     tensors.clear();
@@ -192,7 +242,8 @@ struct Checkpoint {
 std::vector<uint32_t> in_order(const Checkpoint& c, const std::string& base, uint32_t k) {
   std::vector<uint32_t> order(k), group_of(k, 0);
   for (uint32_t i = 0; i < k; ++i) order[i] = i;
-  if (const auto at = c.tensors.find(base + ".g_idx"); at != c.tensors.end()) std::memcpy(group_of.data(), at->second.bytes.data(), 4 * k);
+  for (const char* suffix : {".g_idx", ".weight_g_idx"})
+    if (const auto at = c.tensors.find(base + suffix); at != c.tensors.end()) std::memcpy(group_of.data(), at->second.bytes.data(), 4 * k);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return group_of[a] < group_of[b]; });
   return order;
 }
@@ -336,7 +387,8 @@ TEST_CASE("GPTQ: scales that are not stored as f16") {
         }
         c.model(32, false, false, true, 0, bits);
         if (half) continue;
-        refused(c, LINNET_UNSUPPORTED, "has scales that are no f16 for groups of 32 inputs, which no packed format has; ask for --weights");
+        refused(c, LINNET_UNSUPPORTED,
+                "has groups of 32 inputs with scales that are no f16, which no packed format has; ask for --weights");
       }
 }
 
@@ -470,12 +522,178 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
     refused(c, LINNET_UNSUPPORTED, what);
   };
   config(with_strategy(compressed, "tensor"), "float-quantized", "pack-quantized",
-         "format 'pack-quantized' of compressed-tensors is not supported");
+         "format 'pack-quantized' of weights of type 'float' is not supported, only float-quantized");
   config(with_strategy(compressed, "tensor"), "\"num_bits\":8", "\"num_bits\":4", "weights of 4 bits");
   config(with_strategy(compressed, "tensor"), "\"sparsity_config\":{}", "\"sparsity_config\":{\"format\":\"sparse\"}",
          "key 'sparsity_config'");
   config(with_strategy(compressed, "group"), "8", "8", "strategy 'group'");
   config(with_strategy(compressed, "block"), "8", "8", "block_structure is no pair of sizes");
+}
+
+TEST_CASE("compressed-tensors: what its package writes is taken over as it decompresses it") {
+  const struct {
+    const char* folder;
+    Format own;  // of q
+  } cases[] = {{"w4-g32-asym", LINNET_I4G32Z}, {"w4-g64-f32", LINNET_I8G64}, {"w4-channel-asym", LINNET_I4G128Z},
+               {"w8-channel", LINNET_I8G128},  {"w8-block", LINNET_I8G64},   {"w3-tensor-asym", LINNET_I4G128},
+               {"mixed", LINNET_I8G64}};
+  for (const auto& [folder, own] : cases) {
+    const std::string path = std::string("tests/data/quant_ints/") + folder;
+    std::map<std::string, uint32_t> expected;
+    std::ifstream lines(path + "/expected.txt");
+    for (std::string name, crc; lines >> name >> crc;) expected[name] = static_cast<uint32_t>(std::stoul(crc, nullptr, 16));
+    REQUIRE(expected.size() == 7);
+    for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32}) {
+      CAPTURE(folder, asked);
+      Options options;
+      options.weights = asked;
+      Image image;
+      linnet_error err = {};
+      const linnet_status status = convert_to_memory(path, options, &image, &err);
+      INFO(err.text);
+      REQUIRE(status == LINNET_OK);
+      Gguf gguf;
+      ModelSpec spec = {};
+      REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
+      REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+      for (const auto& [name, crc] : expected) {
+        const HfTensor* found = nullptr;
+        uint32_t layer;
+        REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, name, &found, &layer) == HfName::kKnown);
+        Matrix m;
+        REQUIRE(find_matrix(gguf, found->role, layer, spec, &m, &err) == LINNET_OK);
+        if (found->role == kAttnQ) CHECK(m.format == (asked ? asked : own));
+        if (found->role == kFfnUp && !asked && folder == std::string("mixed")) CHECK(m.format == LINNET_I4G64Z);
+        std::vector<float> w(size_t{m.n} * m.k);
+        for (uint32_t i = 0; i < m.n; ++i) unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, w.data() + size_t{i} * m.k);
+        INFO(name);
+        CHECK(crc32c(0, w.data(), w.size() * sizeof(float)) == crc);
+      }
+      image_free(&image);
+    }
+  }
+}
+
+TEST_CASE("compressed-tensors in integers: codes, scales, zero points and act-order") {
+  Checkpoint c;
+  for (const uint32_t bits : {2u, 3u, 4u, 5u, 8u})
+    for (const bool symmetric : {false, true})
+      for (const uint32_t group : {128u, 64u, 32u, 0u}) {
+        if (bits != 4 && bits != 8 && group != 64) continue;
+        CAPTURE(bits, symmetric, group);
+        c.scale_type = group == 32 ? "F16" : "BF16";
+        c.compressed(group, bits, symmetric, group == 64 || group == 32 ? 7 : 0);
+        c.write();
+        const bool zeros = bits == 4 && !symmetric;
+        const Format of_4[] = {LINNET_I4G128, LINNET_I4G64, LINNET_I4G32, LINNET_I4G128},
+                     of_4z[] = {LINNET_I4G128Z, LINNET_I4G64Z, LINNET_I4G32Z, LINNET_I4G128Z},
+                     of_8[] = {LINNET_I8G128, LINNET_I8G64, LINNET_I8G32, LINNET_I8};
+        const int i = group == 128 ? 0 : group == 64 ? 1 : group == 32 ? 2 : 3;
+        CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == (zeros ? of_4z : bits <= 4 ? of_4 : of_8)[i]);
+        CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+      }
+  // Zero points of older files are bytes.
+  c.compressed(64, 4, false, 0);
+  for (const auto& [name, w] : c.want) {
+    const std::string base = name.substr(0, name.size() - 7);
+    const uint64_t n = w.size() / (base.ends_with("down_proj") ? 352 : 256), groups = c.tensors[base + ".weight_scale"].shape[1];
+    std::string bytes;
+    for (uint64_t o = 0; o < n; ++o)
+      for (uint64_t g = 0; g < groups; ++g) {
+        const auto byte = static_cast<uint8_t>(c.tensors[base + ".weight_zero_point"].bytes[(o / 8 * groups + g) * 4 + o % 8 / 2]);
+        bytes.push_back(static_cast<char>((byte >> (o % 2 * 4) & 15) - 8));
+      }
+    c.tensors[base + ".weight_zero_point"] = {"I8", {n, groups}, bytes};
+  }
+  c.write();
+  CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_I4G64Z);
+  c.tensors["model.layers.0.mlp.up_proj.weight_zero_point"].bytes[3] = 8;
+  refused(c, LINNET_BAD_FILE, "up_proj.weight_zero_point': 8 of output 0 is outside of 4 bits");
+  // No order where each input says -1.
+  c.compressed(64, 4, true, 0);
+  c.words("model.layers.0.self_attn.q_proj.weight_g_idx", {256}, std::vector<uint32_t>(256, UINT32_MAX));
+  c.write();
+  CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_I4G64);
+
+  const std::string up = "model.layers.0.mlp.up_proj";
+  const auto with = [&c](const std::string& from, const std::string& to) {
+    c.scale_type = "F16";
+    c.compressed(64, 4, false, 0);
+    const size_t at = c.quantization.find(from);
+    REQUIRE(at != c.quantization.npos);
+    c.quantization.replace(at, from.size(), to);
+  };
+  const std::string none = "\"symmetric\":false";
+  with("\"num_bits\":4", "\"num_bits\":9"), refused(c, LINNET_UNSUPPORTED, "config_groups.group_0: weights of 9 bits, type 'int'");
+  with("\"num_bits\":4", "\"num_bits\":-4"), refused(c, LINNET_BAD_FILE, "config_groups.group_0: weights, or num_bits");
+  with("\"int\"", "\"float\""), refused(c, LINNET_UNSUPPORTED, "weights of 4 bits, type 'float'");
+  with("\"strategy\":\"group\"", "\"strategy\":\"token\""), refused(c, LINNET_UNSUPPORTED, "strategy 'token' are not supported");
+  with("\"group_size\":64", "\"group_size\":0"), refused(c, LINNET_UNSUPPORTED, "weights.group_size = 0 is outside 1 to 65536");
+  with("\"observer\":\"minmax\"", "\"outlier\":2"), refused(c, LINNET_UNSUPPORTED, "weights: key 'outlier' (2) is not supported");
+  with("pack-quantized", "marlin-24"), refused(c, LINNET_UNSUPPORTED, "format 'marlin-24' of weights of type 'int'");
+  with("\"ignore\":[\"lm_head\"]", "\"transform_config\":{\"a\":1}"), refused(c, LINNET_UNSUPPORTED, "key 'transform_config' (an object)");
+  with("\"ignore\":[\"lm_head\"]", "\"sparsity_config\":{\"format\":\"dense\"}"), c.write();
+  CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_I4G64Z);
+  with("\"group_size\":64", "\"group_size\":32"),
+      refused(c, LINNET_BAD_FILE, ".weight_scale' has shape [256, 4], config.json asks for [256, 8]");
+  with(none, none), c.tensors[up + ".weight_shape"].bytes[0] = 1,
+                                   refused(c, LINNET_BAD_FILE, "up_proj.weight_shape' says 257 x 256, config.json asks for 352 x 256");
+  with(none, none), c.tensors[up + ".weight_shape"].dtype = "F64", refused(c, LINNET_BAD_FILE, "up_proj.weight_shape': not two numbers");
+  with(none, none), c.tensors.erase(up + ".weight_shape"), refused(c, LINNET_BAD_FILE, "up_proj.weight_shape' is missing");
+  with(none, none), c.tensors.erase(up + ".weight_zero_point"), refused(c, LINNET_BAD_FILE, "up_proj.weight_zero_point' is missing");
+  with(none, "\"symmetric\":true"), refused(c, LINNET_BAD_FILE, ".weight_zero_point' is not 0, though config.json says symmetric");
+  with(none, none), c.tensors[up + ".weight_packed"].shape = {352, 16, 2}, refused(c, LINNET_BAD_FILE, "has shape [352, 16, 2]");
+  with(none, none), c.tensors.erase(up + ".weight_packed"), refused(c, LINNET_BAD_FILE, "up_proj.weight' is missing");
+  with(none, none), c.tensors[up + ".weight_scale"].bytes.replace(10, 2, std::string("\x00\x7C", 2)),
+      refused(c, LINNET_BAD_FILE, "up_proj.weight_scale'[5] is infinite");
+  with("\"actorder\":null", "\"actorder\":\"group\""),
+      refused(c, LINNET_BAD_FILE, ".weight_g_idx' is missing, though config.json asks for act-order");
+  with(none, none), c.words(up + ".weight_g_idx", {256}, std::vector<uint32_t>(256, 4)),
+      refused(c, LINNET_BAD_FILE, "up_proj.weight_g_idx': group 4 of input 0, there are 4");
+  c.compressed(48, 4, true, 0);
+  refused(c, LINNET_UNSUPPORTED, "has groups of 48 inputs, which no packed format has; ask for --weights");
+  CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+  c.scale_type = "F32";
+  c.compressed(32, 4, true, 0);
+  refused(c, LINNET_UNSUPPORTED, "has groups of 32 inputs with scales that are no f16, which no packed format has");
+}
+
+TEST_CASE("compressed-tensors: targets of several groups") {
+  Checkpoint c;
+  const auto group = [](const std::string& targets, int bits) {
+    return R"({"targets":)" + targets + R"(,"weights":{"num_bits":)" + std::to_string(bits) +
+           R"(,"type":"int","strategy":"group","group_size":64}})";
+  };
+  const auto says = [&](const std::string& eight, const std::string& four) {
+    c.scale_type = "F16";
+    c.compressed(64, 4, true, 0);
+    for (const auto& [name, n] : {std::pair{"q_proj", 256u}, {"k_proj", 128u}, {"v_proj", 128u}, {"o_proj", 256u}})
+      c.packed("model.layers.0.self_attn." + std::string(name), n, 256, 64, 8, true, 0);
+    c.quantization = R"({"quant_method":"compressed-tensors","format":"pack-quantized","config_groups":{"a":)" + group(eight, 8) +
+                     ",\"b\":" + group(four, 4) + "}}";
+    c.write();
+  };
+  for (const char* eight : {R"(["re:.*self_attn.*"])", R"(["re:^model\\.layers\\.[0-9]+\\.self_attn\\.[qkvo]_proj$"])",
+                            R"(["re:nothing|.*(q|k|v)_proj|model.+o_proj"])",
+                            R"(["model.layers.0.self_attn.q_proj","model.layers.0.self_attn.k_proj","re:.*(v|o)_proj"])"}) {
+    CAPTURE(eight);
+    says(eight, "[\"Linear\"]");
+    CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_I8G64);
+  }
+  says("[\"Linear\"]", R"(["re:.*mlp\\..*"])");
+  CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_I8G64);
+  says("[\"re:self_attn\"]", R"(["re:.*mlp\\..*"])");  // looked for at the beginning alone
+  refused(c, LINNET_BAD_FILE, "q_proj.weight' has codes, but none of quantization_config.config_groups names it");
+  says("[\"re:.*(?!mlp)\"]", "[\"Linear\"]");
+  refused(c, LINNET_UNSUPPORTED, "config_groups.a: 're:.*(?!mlp)': a group that begins with '(?' is not supported in regular expressions");
+  says(R"(["re:((a{1000}){1000})*"])", "[\"Linear\"]");
+  refused(c, LINNET_UNSUPPORTED, "that it is so large is not supported");
+  says("\"Linear\"", "[\"Linear\"]");
+  refused(c, LINNET_BAD_FILE, "config_groups.a: targets are no list");
+  says("[3]", "[\"Linear\"]");
+  refused(c, LINNET_BAD_FILE, "config_groups.a: a target is no text");
+  says("[\"Linear\"]", "[\"re:.*\"]");
+  refused(c, LINNET_BAD_FILE, "q_proj.weight_packed' has shape [256, 64], config.json asks for [256, 32]");
 }
 
 TEST_CASE("GPTQ and AWQ of fused projections: every role has its rows") {
