@@ -192,7 +192,7 @@ void match_groups(Source* source, const Options& options) {
     for (SourceTensor& t : source->tensors) {
       const auto like = is_one(t) && t.own == LINNET_FORMAT_DEFAULT ? own.find(t.layer) : own.end();
       if (like == own.end()) continue;
-      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128})
+      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128, LINNET_F8E4M3G128})
         if (format_row(f).x == format_row(like->second).x && format_row(f).x_group == format_row(like->second).x_group) {
           t.own = f;
           break;

@@ -287,6 +287,16 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
   }
   if (!blocks) return;
   t->gguf_format = like.gguf_format;
+  if (!all([](const SourceTensor& e) { return !e.outer; }))
+    t->outer = [=](uint32_t first, uint32_t count, float* out) {
+      for (uint32_t r = first; r < first + count; ++r, out += 2) {
+        const SourceTensor& e = (*experts)[r / padded];
+        if (r % padded < n && e.outer)
+          e.outer(r % padded, 1, out);
+        else
+          out[0] = 1, out[1] = 0;
+      }
+    };
   t->gguf_blocks = [=, bytes = t->gguf_row_bytes()](uint32_t first, uint32_t count, uint8_t* out, Error* err) {
     for (uint32_t r = first; r < first + count; ++r, out += bytes) {
       if (r % padded < n)
@@ -421,6 +431,10 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   out->spec = parsed.spec;
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
+  if (std::string text; !quant.method) {
+    LINNET_TRY(read_file(folder + "/" + kModelOptConfig, kConfigMaxBytes, &text, &found, err));
+    if (found) LINNET_TRY(quant_from_modelopt(text, kModelOptConfig, &quant, err));
+  }
   if (out->spec.kv_lora_rank && quant.method && quant.method != &kFp8)
     return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
   out->name = folder_name(folder);

@@ -36,6 +36,7 @@ SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
   for (const SourceTensor* p : parts) {
     blocks = blocks && p->gguf_blocks && p->gguf_format == t.gguf_format;
     codes = codes && p->exact_rows && p->exact == t.exact;
+    if (p->outer) t.outer = p->outer;  // plain files have none: it says that there are some
     if (p != parts.front()) t.n += p->n;
   }
   t.panel = nullptr;

@@ -6,7 +6,8 @@
 namespace linnet::convert {
 namespace {
 
-constexpr const QuantMethod* kQuantMethods[] = {&kGptq, &kAwq, &kAutoRound, &kIntelAutoRound, &kMxfp4, &kFp8, &kCompressedTensors};
+constexpr const QuantMethod* kQuantMethods[] = {&kGptq, &kAwq,       &kAutoRound, &kIntelAutoRound, &kMxfp4,
+                                                &kFp8,  &kFbgemmFp8, &kModelOpt,  &kQuark,          &kCompressedTensors};
 
 // "gptq, awq and mxfp4"
 std::string method_names() {
@@ -35,6 +36,16 @@ Status quant_from_config(std::string_view text, const char* label, HfQuant* out,
       return m->config(*q, label, out, err);
     }
   return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only ", method_names());
+}
+
+Status quant_from_modelopt(std::string_view text, const char* label, HfQuant* out, Error* err) {
+  *out = {};
+  JsonTree tree;
+  LINNET_TRY(json_parse_python(std::string(text), label, &tree.root, err));
+  const nlohmann::json* q = json_member(tree.root, "quantization");
+  if (!q || !q->is_object()) return fail(err, LINNET_BAD_FILE, label, ": quantization is missing or no object");
+  out->method = &kModelOpt;
+  return kModelOpt.config(*q, label, out, err);
 }
 
 std::string quant_weight(const HfQuant& quant, std::string_view name) {

@@ -45,10 +45,13 @@ struct QuantMethod {
   // holds codes and scales bit for bit, exact and exact_rows or gguf_format and gguf_blocks, and `own`. *needs_format: why none does.
   Status (*read)(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err);
 };
-extern const QuantMethod kGptq, kAwq, kAutoRound, kIntelAutoRound, kMxfp4, kFp8, kCompressedTensors;
+extern const QuantMethod kGptq, kAwq, kAutoRound, kIntelAutoRound, kMxfp4, kFp8, kFbgemmFp8, kModelOpt, kQuark, kCompressedTensors;
 
 // No method where config.json has no quantization_config. Another method is refused by name.
 Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err);
+// hf_quant_config.json, in which ModelOpt says the same beside a config.json without it.
+inline constexpr const char* kModelOptConfig = "hf_quant_config.json";
+Status quant_from_modelopt(std::string_view text, const char* label, HfQuant* out, Error* err);
 
 // The matrix that a tensor is a part of, by its name alone: "X.qweight" -> "X.weight", else "".
 std::string quant_weight(const HfQuant& quant, std::string_view name);
@@ -80,6 +83,14 @@ struct Fp8Settings {
   uint32_t block_rows = 0, block_inputs = 0;
 };
 Status fp8_read(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err);
+
+// hf_fp4.cpp, for methods that have X.weight_scale: MXFP4, with powers of two (U8) for each 32 inputs, or, where there is a factor for the
+// whole matrix, NVFP4, with scales in e4m3 for each 16, which the factor multiplies or divides.
+struct Fp4Names {
+  std::string_view codes, factor;  // X + codes; factor: "" of MXFP4
+  bool divides;
+};
+Status fp4_read(const QuantMatrix& m, const Fp4Names& names, SourceTensor* t, std::string* needs_format, Error* err);
 
 // hf_fp4.cpp, for GGUF files as well: MXFP4's values are (0 0.5 1 1.5 2 3 4 6, or minus that) * 2^(scale - 127) in blocks of 32 inputs: as
 // twice the first and half the second they are codes of i8g32 and f16 scales bit for bit, for scales of 2^-23 to 2^16.

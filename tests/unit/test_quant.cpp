@@ -448,6 +448,29 @@ TEST_CASE("FP8 in blocks: values are taken over") {
   c.quantization = R"({"quant_method":"fp8","fmt":"e4m3","activation_scheme":"dynamic","weight_block_size":[96,128]})";
   c.write();
   CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+  CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_F8E4M3G128);
+  c.quantization = R"({"quant_method":"fp8","fmt":"e4m3","scale_fmt":"ue8m0","weight_block_size":[96,256]})";
+  refused(c, LINNET_BAD_FILE, "_scale_inv' has shape");
+  for (auto& [name, t] : c.tensors)
+    if (name.ends_with("down_proj.weight_scale_inv"))
+      t.bytes.resize(t.bytes.size() / 3 * 2), t.shape[1] = 2;  // of 256 inputs
+    else if (name.ends_with("_scale_inv"))
+      t.bytes.resize(t.bytes.size() / 2), t.shape[1] = 1;
+  c.write();
+  {
+    Image image;
+    linnet_error err = {};
+    CHECK(convert_to_memory(c.path, {}, &image, &err) == LINNET_OK);
+    image_free(&image);
+  }
+  c.quantization = R"({"quant_method":"fp8","weight_block_size":[96,64]})";
+  for (auto& [name, t] : c.tensors)
+    if (name.ends_with("_scale_inv"))
+      t.shape[1] = name.find("down_proj") == std::string::npos ? 4 : 6, t.bytes.resize(t.shape[0] * t.shape[1] * 4);
+  refused(c, LINNET_UNSUPPORTED, "has a scale for each 64 inputs, which no packed format of FP8 has; ask for --weights i8g32");
+  for (auto& [name, t] : c.tensors)
+    if (name.ends_with("_scale_inv"))
+      t.shape[1] = name.find("down_proj") == std::string::npos ? 2 : 3, t.bytes.resize(t.shape[0] * t.shape[1] * 4);
   c.quantization = R"({"quant_method":"fp8","fmt":"e4m3","weight_block_size":[96,0]})";
   refused(c, LINNET_UNSUPPORTED, "weight_block_size is no pair of sizes");
   c.quantization = R"({"quant_method":"fp8","fmt":"e5m2","weight_block_size":[96,128]})";
@@ -468,12 +491,14 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
     const char *suffix, *dtype;
     int dims;  // of the scale: none, 1, 1 x 1, n, n x 1
   };
-  const Form forms[] = {{R"({"quant_method":"fp8","activation_scheme":"static","ignored_layers":["lm_head"]})", "_scale", "F32", 0},
-                        {R"({"quant_method":"fp8","weight_block_size":null})", "_scale_inv", "F32", 1},
-                        {with_strategy(compressed, "tensor"), "_scale", "BF16", 1},
-                        {with_strategy(compressed, "tensor"), "_scale", "F16", 2},
-                        {with_strategy(compressed, "channel"), "_scale", "F32", 3},
-                        {with_strategy(compressed, "channel"), "_scale", "BF16", 4}};
+  const Form forms[] = {
+      {R"({"quant_method":"fp8","activation_scheme":"static","ignored_layers":["lm_head"]})", "_scale", "F32", 0},
+      {R"({"quant_method":"fp8","weight_block_size":null})", "_scale_inv", "F32", 1},
+      {R"({"quant_method":"fbgemm_fp8","activation_scale_ub":1200.0,"modules_to_not_convert":["lm_head"]})", "_scale", "F32", 4},
+      {with_strategy(compressed, "tensor"), "_scale", "BF16", 1},
+      {with_strategy(compressed, "tensor"), "_scale", "F16", 2},
+      {with_strategy(compressed, "channel"), "_scale", "F32", 3},
+      {with_strategy(compressed, "channel"), "_scale", "BF16", 4}};
   Checkpoint c;
   for (const Form& form : forms) {
     CAPTURE(form.config, form.dims);
@@ -507,6 +532,7 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
     c.quantization = form.config;
     c.write();
     CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+    CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == LINNET_F8E4M3);
     if (form.dims < 3) continue;
     c.quantization = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
     refused(c, LINNET_BAD_FILE, "has shape");
@@ -754,7 +780,7 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
       << R"({"model_type":"gpt_oss","architectures":["GptOssForCausalLM"],"hidden_size":64,"intermediate_size":32,"num_hidden_layers":1,"num_attention_heads":4,"head_dim":16,)"
          R"("num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"num_local_experts":3,"num_experts_per_tok":2,"attention_bias":true,"layer_types":["full_attention"],)"
          R"("quantization_config":{"quant_method":"mxfp4","modules_to_not_convert":["lm_head"]}})";
-  for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32}) {
+  for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32, LINNET_I8G32}) {
     Options options;
     options.weights = asked;
     Image image;
@@ -768,7 +794,7 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
     for (const Role role : {kExpertGate, kExpertUp, kExpertDown}) {
       Matrix m;
       REQUIRE(find_matrix(gguf, role, 0, spec, &m, &err) == LINNET_OK);
-      CHECK(m.format == (asked ? asked : LINNET_I8G32));
+      CHECK(m.format == (asked ? asked : LINNET_MXFP4));
       const bool down = role == kExpertDown;
       const std::vector<float>& w = want[mlp + (down ? "down_proj" : "gate_up_proj")];
       std::vector<float> y(m.k);
@@ -782,10 +808,12 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
     image_free(&image);
   }
   const std::string config = slurp(c.path + "/config.json");
-  const auto refuses = [&](const std::string& what) {
+  const auto refuses = [&](const std::string& what, linnet_format asked = LINNET_I8G32) {
     Image image;
     linnet_error err = {};
-    CHECK(convert_to_memory(c.path, {}, &image, &err) == LINNET_UNSUPPORTED);
+    Options options;
+    options.weights = asked;
+    CHECK(convert_to_memory(c.path, options, &image, &err) == LINNET_UNSUPPORTED);
     CAPTURE(err.text, what);
     CHECK(std::string(err.text).find(what) != std::string::npos);
     image_free(&image);
@@ -795,8 +823,9 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
     c.write();
     std::ofstream(c.path + "/config.json") << config;
   };
-  changed(40, 144), refuses("expert 0 has the scale 144, which an f16 cannot hold");
-  changed(40, 103), refuses("expert 0 has the scale 103, which an f16 cannot hold");
+  changed(40, 144), refuses("expert 0: output 40 has the scale 144, which an f16 cannot hold");
+  changed(40, 103), refuses("expert 0: output 40 has the scale 103, which an f16 cannot hold");
+  changed(64 + 40, 255), refuses("expert 1: output 40 has the scale 255, which is not a number", LINNET_FORMAT_DEFAULT);
 }
 
 TEST_CASE("GPTQ: codes in act-order are kept, and rows come in their order") {
