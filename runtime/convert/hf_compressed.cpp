@@ -1,6 +1,6 @@
 // compressed-tensors: matrices in integers (pack-quantized: X.weight_packed with X.weight_shape; int-quantized: X.weight), and in e4m3
-// (float-quantized); X.weight_scale and, without symmetry, X.weight_zero_point for a matrix, each output, groups of inputs or blocks.
-// Groups of the config say which matrices are in what.
+// (float-quantized) or FP4 (nvfp4- and mxfp4-pack-quantized); X.weight_scale and, without symmetry, X.weight_zero_point for a matrix, each
+// output, groups of inputs or blocks. Groups of the config say which matrices are in what.
 #include <algorithm>
 #include <cstring>
 
@@ -13,10 +13,17 @@ namespace {
 constexpr std::string_view kKnownKeys[] = {"config_groups",   "format",       "global_compression_ratio", "ignore",
                                            "kv_cache_scheme", "quant_method", "quantization_status",      "version"};
 constexpr std::string_view kMarks[] = {".weight_scale"};
-constexpr std::string_view kParts[] = {".weight",       ".weight_packed", ".weight_scale", ".weight_zero_point",
-                                       ".weight_shape", ".weight_g_idx"};
-constexpr std::string_view kRunTime[] = {".input_scale", ".input_zero_point", ".output_scale", ".output_zero_point",
-                                         ".q_scale",     ".k_scale",          ".v_scale",      ".kv_scale"};
+constexpr std::string_view kParts[] = {".weight",       ".weight_packed", ".weight_scale",       ".weight_zero_point",
+                                       ".weight_shape", ".weight_g_idx",  ".weight_global_scale"};
+constexpr std::string_view kRunTime[] = {".input_global_scale",
+                                         ".input_scale",
+                                         ".input_zero_point",
+                                         ".output_scale",
+                                         ".output_zero_point",
+                                         ".q_scale",
+                                         ".k_scale",
+                                         ".v_scale",
+                                         ".kv_scale"};
 
 // One of the regular expressions that modules are named by; they are Python's, which look from the name's beginning on.
 struct Pattern {
@@ -95,14 +102,25 @@ Status read_weights(const nlohmann::json& w, const char* label, const std::strin
   s->floats = type == "float";
   s->bits = bits;
   s->one = strategy == "tensor";
-  const bool float_known = bits == 8 && s->symmetric && (strategy == "tensor" || strategy == "channel" || strategy == "block"),
+  // Floats of 4 bits are MXFP4, or NVFP4 with a factor for the tensor.
+  const bool mx = bits == 4 && strategy == "group" && group == 32, nv = bits == 4 && strategy == "tensor_group" && group == 16,
+             float_known =
+                 s->symmetric &&
+                 (mx || nv || (bits == 8 && (strategy == "tensor" || strategy == "channel" || strategy == "group" || strategy == "block"))),
              int_known =
                  bits >= 2 && bits <= 8 && (strategy == "tensor" || strategy == "channel" || strategy == "group" || strategy == "block");
   if (type == "float" ? !float_known : type != "int" || !int_known)
     return fail(
         err, LINNET_UNSUPPORTED, label, ": ", place, ": weights of ", bits, " bits, type '", type, "', strategy '", strategy,
-        "' are not supported, only 2 to 8 bits, int, and 8 bits, float and symmetric, with a scale for a tensor, channel, block or, "
-        "of int, group");
+        "' are not supported, only 2 to 8 bits, int, and 8 bits, float and symmetric, with a scale for a tensor, channel, group or block, "
+        "and floats of 4 bits in groups of 32 or tensor_groups of 16");
+  if (type == "float" && bits == 4) {
+    const char* const wants = mx ? "mxfp4-pack-quantized" : "nvfp4-pack-quantized";
+    if (format != wants)
+      return fail(err, LINNET_UNSUPPORTED, label, ": ", place, ": format '", format, "' of such weights is not supported, only ", wants);
+    s->group = static_cast<uint32_t>(group);
+    return LINNET_OK;
+  }
   const bool dense = format == "naive-quantized" || format == (s->floats ? "float-quantized" : "int-quantized");
   if (!dense && (s->floats || format != "pack-quantized"))
     return fail(err, LINNET_UNSUPPORTED, label, ": ", place, ": format '", format, "' of weights of type '", type,
@@ -111,6 +129,7 @@ Status read_weights(const nlohmann::json& w, const char* label, const std::strin
     if (group < 1 || group > 65536)
       return fail(err, LINNET_UNSUPPORTED, label, ": ", place, ": weights.group_size = ", group, " is outside 1 to 65536");
     s->group = static_cast<uint32_t>(group);
+    if (s->floats) s->block_rows = 1;
   }
   if (strategy == "block") {
     const nlohmann::json* size = json_member(w, "block_structure");
@@ -298,6 +317,8 @@ Status read(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Er
   if (!scheme)
     return fail(err, LINNET_BAD_FILE, "tensor '", t->source_name, "' has codes, but none of quantization_config.config_groups names it");
   if (!scheme->floats) return read_int(m, *scheme, t, needs_format, err);
+  if (scheme->bits == 4)
+    return fp4_read(m, {".weight_packed", scheme->group == 16 ? ".weight_global_scale" : "", true}, t, needs_format, err);
   const HfQuant floats = {m.quant.method, Fp8Settings{scheme->block_rows, scheme->group}};
   return fp8_read({m.tensors, floats, m.base, m.n_experts, m.expert, m.keep}, t, needs_format, err);
 }

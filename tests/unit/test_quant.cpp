@@ -552,7 +552,8 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
   config(with_strategy(compressed, "tensor"), "\"num_bits\":8", "\"num_bits\":4", "weights of 4 bits");
   config(with_strategy(compressed, "tensor"), "\"sparsity_config\":{}", "\"sparsity_config\":{\"format\":\"sparse\"}",
          "key 'sparsity_config'");
-  config(with_strategy(compressed, "group"), "8", "8", "strategy 'group'");
+  config(with_strategy(compressed, "group"), "8", "8", "weights.group_size = 0 is outside 1 to 65536");
+  config(with_strategy(compressed, "token"), "8", "8", "strategy 'token'");
   config(with_strategy(compressed, "block"), "8", "8", "block_structure is no pair of sizes");
 }
 

@@ -157,7 +157,9 @@ TEST_CASE("FP8 and FP4 of folders: weights are what each tool makes of them, to 
                                   {"modelopt-fp8", LINNET_F8E4M3},
                                   {"modelopt-nvfp4", LINNET_NVFP4},
                                   {"quark-fp8", LINNET_F8E4M3},
-                                  {"quark-mxfp4", LINNET_MXFP4}}) {
+                                  {"quark-mxfp4", LINNET_MXFP4},
+                                  {"ct-nvfp4", LINNET_NVFP4},
+                                  {"ct-mxfp4", LINNET_MXFP4}}) {
     CAPTURE(name);
     Model c(name);
     CHECK(packed(c, LINNET_FORMAT_DEFAULT) == own);
@@ -237,6 +239,37 @@ TEST_CASE("FP4 of folders: what cannot be kept is refused by name") {
           [](Model& c) { c[kQ + ".weight_scale"].bytes[3] = '\xFD'; });
   refused("quark-mxfp4", LINNET_UNSUPPORTED, "dtype F8_E4M3, not U8", [](Model& c) { c[kQ + ".weight_scale"].dtype = "F8_E4M3"; });
   refused("quark-mxfp4", LINNET_UNSUPPORTED, "group_size 16", [](Model& c) { c.replace("\"group_size\": 32", "\"group_size\": 16"); });
+}
+
+TEST_CASE("compressed-tensors in FP4 and FP8: what cannot be kept is refused by name") {
+  refused("ct-nvfp4", LINNET_BAD_FILE, "'" + kQ + ".weight_global_scale' is missing",
+          [](Model& c) { c.tensors.erase(kQ + ".weight_global_scale"); });
+  refused("ct-nvfp4", LINNET_UNSUPPORTED, "'" + kQ + ".weight_packed': dtype I32, not U8",
+          [](Model& c) { c[kQ + ".weight_packed"] = {"I32", {64, 8}, c[kQ + ".weight_packed"].bytes}; });
+  refused("ct-nvfp4", LINNET_UNSUPPORTED, "format 'mxfp4-pack-quantized' of such weights is not supported, only nvfp4-pack-quantized",
+          [](Model& c) { c.replace("nvfp4-pack-quantized", "mxfp4-pack-quantized"); });
+  refused("ct-nvfp4", LINNET_UNSUPPORTED, "weights of 4 bits, type 'float', strategy 'tensor_group' are not supported",
+          [](Model& c) { c.replace("\"group_size\": 16", "\"group_size\": 32"); });
+  refused("ct-mxfp4", LINNET_UNSUPPORTED, "output 0 has the scale 255", [](Model& c) { c[kQ + ".weight_scale"].bytes[0] = '\xFF'; });
+  refused("ct-fp8-block", LINNET_UNSUPPORTED, "block_structure is no pair of sizes",
+          [](Model& c) { c.replace("\"block_structure\"", "\"observer\""); });
+  refused("ct-fp8-block", LINNET_BAD_FILE, "'" + kQ + ".weight_scale' has shape [1, 1], config.json asks for [2, 1]",
+          [](Model& c) { c.replace("128,\n            128", "64,\n            128"); });
+  // A scale for each output and 128 inputs.
+  Model c("ct-fp8-block");
+  c.replace("\"strategy\": \"block\"", "\"strategy\": \"group\""), c.replace("\"block_structure\"", "\"observer_kwargs\"");
+  const size_t weights = c.config.find("\"weights\"");
+  c.config.replace(c.config.find("\"group_size\": null", weights), 18, "\"group_size\": 128");
+  for (auto& [name, t] : c.tensors)
+    if (name.ends_with(".weight_scale")) {
+      const uint64_t n = c[name.substr(0, name.size() - 6)].shape[0], across = t.shape[1], rows = t.shape[0];
+      std::string scales;
+      for (uint64_t r = 0; r < n; ++r)
+        scales += t.bytes.substr(static_cast<size_t>(r * rows / ((n + 127) / 128 * 128) * across * 2), across * 2);
+      t = {t.dtype, {n, across}, scales};
+    }
+  CHECK(packed(c, LINNET_FORMAT_DEFAULT) == LINNET_FORMAT_DEFAULT);  // down alone has more than one
+  CHECK(packed(c, LINNET_F32) == LINNET_F32);
 }
 
 TEST_CASE("NVFP4 of folders: rows that are no whole blocks need a format to be packed anew in") {
