@@ -876,6 +876,55 @@ TEST_CASE("GPTQ: codes in act-order are kept, and rows come in their order") {
   refused(c, LINNET_UNSUPPORTED, "down_proj.weight' is in act-order with groups of unequal sizes");
 }
 
+TEST_CASE("GPTQ: experts keep their codes, but not act-order") {
+  Checkpoint c;
+  for (const uint32_t act_order : {0u, 7u}) {
+    c.model(64, false, false, false, act_order);
+    c.family = R"("mixtral","architectures":["MixtralForCausalLM"],"num_local_experts":3,"num_experts_per_tok":2)";
+    const std::string moe = "model.layers.0.block_sparse_moe.";
+    for (const char* name : {"gate_proj", "up_proj", "down_proj"}) {
+      const std::string base = "model.layers.0.mlp." + std::string(name);
+      for (const char* part : {".qweight", ".qzeros", ".scales", ".g_idx"}) c.tensors.erase(base + part);
+      c.want.erase(base + ".weight");
+    }
+    c.floats(moe + "gate.weight", {3, 256});
+    std::map<std::string, std::vector<float>> want;
+    for (const std::string expert : {"0", "1", "2"})
+      for (const auto& [name, n, k] : {std::tuple{".w1", 352u, 256u}, {".w2", 256u, 352u}, {".w3", 352u, 256u}}) {
+        const std::string base = moe + "experts." + expert + name;
+        c.matrix(base, n, k, 64, false, false, false, act_order);
+        want[expert + name] = c.want[base + ".weight"];
+      }
+    c.write();
+    if (act_order)
+      refused(c, LINNET_UNSUPPORTED,
+              "is in act-order (desc_act), which linnet has for attention and feed-forward steps alone: ask for --weights");
+    Options options;
+    options.weights = act_order ? LINNET_F32 : LINNET_FORMAT_DEFAULT;
+    Image image;
+    linnet_error err = {};
+    REQUIRE(convert_to_memory(c.path, options, &image, &err) == LINNET_OK);
+    Gguf gguf;
+    ModelSpec spec = {};
+    REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
+    REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+    size_t wrong = 0;
+    for (const auto& [role, name, n] : {std::tuple{kExpertGate, ".w1", 352u}, {kExpertDown, ".w2", 256u}, {kExpertUp, ".w3", 352u}}) {
+      Matrix m;
+      REQUIRE(find_matrix(gguf, role, 0, spec, &m, &err) == LINNET_OK);
+      CHECK(m.format == (act_order ? LINNET_F32 : LINNET_I4G64Z));
+      std::vector<float> y(m.k);
+      for (uint32_t i = 0; i < 3 * n; ++i) {  // whole panels each
+        unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
+        const std::vector<float>& w = want[std::to_string(i / n) + name];
+        for (uint32_t j = 0; j < m.k; ++j) wrong += y[j] != w[size_t{i % n} * m.k + j];
+      }
+    }
+    CHECK(wrong == 0);
+    image_free(&image);
+  }
+}
+
 namespace {
 
 std::vector<test::Row> logits(const test::Model& model, uint32_t threads, uint32_t chunk, uint32_t kv = LINNET_I8) {
