@@ -112,7 +112,7 @@ GemmArgs gemm_args(const Matrix& mat, const float* x, size_t x_stride, const Qua
     a.x_stride = x_stride * sizeof(float);
   }
   a.w_stride = static_cast<size_t>(panel_bytes(mat.format, mat.k));  // the matrix is in memory
-  a.w_scale_stride = static_cast<size_t>(n_w_groups(mat.format, mat.k) * kPanel * row.scale.bytes);
+  a.w_scale_stride = static_cast<size_t>(scales_bytes(mat.format, mat.k));
   a.y_stride = y_stride;
   a.k = mat.k;
   a.fetch_ahead = kFetchAhead;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "encode_blocks.h"
+#include "kernels.h"
 #include "pack.h"
 
 namespace linnet {
@@ -118,6 +119,78 @@ bool place_rows(Format f, uint32_t n_rows, uint32_t k, void* panel, void* scales
   return true;
 }
 
+// ---- tables: groups of 64 inputs as bitsandbytes has them ----
+
+// 32 bytes of codes, upper halves first; then the f32 scale, or its code, the f32 that this is a part of, and the f32 that is added.
+constexpr uint32_t kTableGroup = 64, kTableCodes = 32, kTableBytes = 36, kNestedBytes = 41;
+bool is_table(Format f) { return format_row(f).stored == Stored::kTables; }
+
+// Input i of a group in a checkpoint; in a panel, for output 0.
+Nibble in_checkpoint(size_t i) { return {i / 2, (i & 1) ^ 1}; }
+Nibble in_lines(size_t i) { return {i / 8 * 64 + i % 4, i >> 2 & 1}; }
+
+float table_scale(Format f, const uint8_t* group) {
+  float scale[2];
+  if (!format_nested(f)) {
+    std::memcpy(scale, group + kTableCodes, 4);
+    return scale[0];
+  }
+  std::memcpy(scale, group + kTableCodes + 1, 8);
+  const float inner = scalar_table.tables->scales[group[kTableCodes]] * scale[0];
+  return inner + scale[1];
+}
+
+// Parts of double quantisation in a panel's scales.
+struct Nested {
+  uint8_t *offset, *outer, *first, *codes;
+  Nested(uint8_t* scales, uint32_t k) : offset(scales), outer(scales + 64), first(outer + nested_rows(k) * 64), codes(first + kPanel) {}
+  uint8_t* outer_of(size_t group, size_t output) const { return outer + (group + first[output]) / 256 * 64 + output * 4; }
+};
+
+void pack_table(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, uint8_t* panel, uint8_t* scales) {
+  const size_t groups = k / kTableGroup, bytes = gguf_block_bytes(f);
+  std::memset(panel, 0, panel_bytes(f, k));
+  std::memset(scales, 0, scales_bytes(f, k));
+  for (size_t r = 0; r < n_rows; ++r, rows += stride) {
+    const Nested nested(scales, k);
+    if (format_nested(f))  // where one outer scale follows another: 256 groups of the checkpoint end
+      for (size_t g = 1; g < groups && !nested.first[r]; ++g)
+        if (std::memcmp(rows + g * bytes + 33, rows + (g - 1) * bytes + 33, 4)) nested.first[r] = static_cast<uint8_t>(256 - g % 256);
+    for (size_t g = 0; g < groups; ++g) {
+      const uint8_t* from = rows + g * bytes;
+      for (size_t i = 0; i < kTableGroup; ++i) {
+        const Nibble at = in_checkpoint(i), to = in_lines(i);
+        uint8_t& byte = panel[g * 512 + to.byte + r * 4];
+        byte = static_cast<uint8_t>(byte | (from[at.byte] >> at.bits * 4 & 15) << to.bits * 4);
+      }
+      if (!format_nested(f)) {
+        std::memcpy(scales + (g * kPanel + r) * 4, from + kTableCodes, 4);
+        continue;
+      }
+      nested.codes[g * kPanel + r] = from[kTableCodes];
+      std::memcpy(nested.outer_of(g, r), from + kTableCodes + 1, 4);
+      std::memcpy(nested.offset + r * 4, from + kTableCodes + 5, 4);
+    }
+  }
+}
+void unpack_table(const uint8_t* panel, const uint8_t* scales, Format f, uint32_t k, size_t r, uint8_t* to) {
+  for (size_t g = 0; g < k / kTableGroup; ++g, to += gguf_block_bytes(f)) {
+    std::memset(to, 0, kTableCodes);
+    for (size_t i = 0; i < kTableGroup; ++i) {
+      const Nibble at = in_lines(i), into = in_checkpoint(i);
+      to[into.byte] = static_cast<uint8_t>(to[into.byte] | (panel[g * 512 + at.byte + r * 4] >> at.bits * 4 & 15) << into.bits * 4);
+    }
+    if (!format_nested(f)) {
+      std::memcpy(to + kTableCodes, scales + (g * kPanel + r) * 4, 4);
+      continue;
+    }
+    const Nested nested(const_cast<uint8_t*>(scales), k);
+    to[kTableCodes] = nested.codes[g * kPanel + r];
+    std::memcpy(to + kTableCodes + 1, nested.outer_of(g, r), 4);
+    std::memcpy(to + kTableCodes + 5, nested.offset + r * 4, 4);
+  }
+}
+
 // Whether squares of them can be added up. The largest scales are far below.
 bool tame(const float* x, size_t n) {
   bool ok = true;
@@ -129,19 +202,25 @@ bool tame(const float* x, size_t n) {
 
 uint32_t gguf_block_values(Format f) { return format_row(f).w_group; }
 uint32_t gguf_block_bytes(Format f) {
+  if (is_table(f)) return format_nested(f) ? kNestedBytes : kTableBytes;
   const Kind* k = kind_of(f);
   return k ? k->bytes : 0;
 }
 
 uint32_t gguf_block_halves(Format f, uint32_t at[2]) {
+  if (is_table(f)) return 0;
   const Kind& k = *kind_of(f);
   for (uint32_t i = 0; i < k.n_halves; ++i) at[i] = k.halves[i];
   return k.n_halves;
 }
 
 bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n) {
-  const Kind& k = *kind_of(f);
   bool ok = true;
+  if (is_table(f)) {
+    for (; n; --n, blocks += gguf_block_bytes(f)) ok &= __builtin_fabsf(table_scale(f, blocks)) <= 0x1.FFFFFEp127f;
+    return ok;
+  }
+  const Kind& k = *kind_of(f);
   for (; n; --n, blocks += k.bytes) {
     for (size_t i = 0; i < k.n_halves; ++i) ok &= (blocks[k.halves[i] + 1] & 0x7C) != 0x7C;
     if (f == LINNET_MXFP4) ok &= blocks[0] <= 252;  // times 12, halved
@@ -151,14 +230,18 @@ bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n) {
   return ok;
 }
 
-bool packs_floats(Format f) { return format_row(f).stored != Stored::kBlocks || kind_of(f)->block; }
+bool packs_floats(Format f) { return !is_table(f) && (format_row(f).stored != Stored::kBlocks || kind_of(f)->block); }
 
 void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales) {
+  if (is_table(f)) return pack_table(f, rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<uint8_t*>(scales));
   const size_t bytes = gguf_block_bytes(f);
   place_rows(f, n_rows, k, panel, scales, [&](size_t r, size_t i) { return rows + r * stride + i * bytes; });
 }
 
 void unpack_gguf_blocks(const void* panels, const void* scales, Format f, uint32_t k, uint32_t row, uint8_t* blocks) {
+  if (is_table(f))
+    return unpack_table(static_cast<const uint8_t*>(panels) + row / kPanel * panel_bytes(f, k),
+                        static_cast<const uint8_t*>(scales) + row / kPanel * scales_bytes(f, k), f, k, row % kPanel, blocks);
   const Kind& kind = *kind_of(f);
   const size_t values = gguf_block_values(f), entry_bytes = kPanel * format_row(f).scale.bytes, panel = row / kPanel;
   const uint8_t* lines = static_cast<const uint8_t*>(panels) + panel * panel_bytes(f, k);

@@ -362,7 +362,7 @@ class Packing {
 
   uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t_.n) / kPanel); }
   size_t panel_size() const { return static_cast<size_t>(panel_bytes(format_, t_.k)); }
-  size_t scale_size() const { return static_cast<size_t>(kPanel * n_w_groups(format_, t_.k) * row_.scale.bytes); }
+  size_t scale_size() const { return static_cast<size_t>(scales_bytes(format_, t_.k)); }
 
   // squares (may be NULL): gets what rounding did. *lost: f16 may have lost weights.
   Status pack(uint32_t p, Bench* b, uint8_t* to, uint8_t* to_scales, Squares* squares, bool* lost, Error* err) const {

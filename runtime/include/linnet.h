@@ -169,8 +169,8 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   /* weights: blocks of GGUF files of these types as they are; rows are whole blocks (32, 64 or 256 inputs) */
   LINNET_Q4_K = 16, LINNET_Q5_K = 17, LINNET_Q6_K = 18, LINNET_Q4_1 = 19, LINNET_Q5_0 = 20, LINNET_Q5_1 = 21, LINNET_Q2_K = 22,
   LINNET_Q3_K = 23, LINNET_IQ4_NL = 24, LINNET_IQ4_XS = 25, LINNET_MXFP4 = 26, LINNET_NVFP4 = 27, LINNET_TQ1_0 = 28, LINNET_TQ2_0 = 29,
-  LINNET_IQ2_XXS = 30, LINNET_IQ2_XS = 31, LINNET_IQ2_S = 32, LINNET_IQ3_XXS = 33, LINNET_IQ3_S = 34, LINNET_IQ1_S = 35, LINNET_IQ1_M = 36
-} LINNET_32_BITS linnet_format;
+  LINNET_IQ2_XXS = 30, LINNET_IQ2_XS = 31, LINNET_IQ2_S = 32, LINNET_IQ3_XXS = 33, LINNET_IQ3_S = 34, LINNET_IQ1_S = 35, LINNET_IQ1_M = 36,
+  LINNET_NF4 = 37, LINNET_FP4 = 38, LINNET_NF4_DQ = 39, LINNET_FP4_DQ = 40 /* bitsandbytes; dq: double quantisation */ } LINNET_32_BITS linnet_format;
 /* clang-format on */
 
 /* "i8g128", NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */

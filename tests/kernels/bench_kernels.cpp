@@ -143,7 +143,7 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
       a.x_group = row.x_group;
       a.w_stride = panel_bytes(f, k);
       a.w = b.pool + c * bytes + from * a.w_stride;
-      a.w_scale_stride = n_w_groups(f, k) * 16 * row.scale.bytes;
+      a.w_scale_stride = scales_bytes(f, k);
       a.w_scale = b.pool + c * bytes + scales_offset(f, n, k) + from * a.w_scale_stride;
       a.y = y.data() + from * 16;
       a.y_stride = size_t{n_panels} * 16;

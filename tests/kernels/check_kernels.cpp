@@ -28,8 +28,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
   const uint32_t x_group = f == LINNET_I8 && rng.below(4) == 0 ? 32 : row.x_group;  // as attention's FP8 keys
-  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0,
-               w_groups = n_w_groups(f, c->k);
+  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0;
   GemmArgs& a = c->a;
   a.m = c->m;
   a.n_panels = c->n_panels;
@@ -45,10 +44,10 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   a.w = w;
   a.w_stride = panel_bytes(f, c->k);
   if (row.scale.bytes) {
-    uint8_t* s = b.s.take<uint8_t>(n * w_groups * row.scale.bytes, front);
-    std::memcpy(s, packed + scales_offset(f, n, c->k), n * w_groups * row.scale.bytes);
+    a.w_scale_stride = scales_bytes(f, c->k);
+    uint8_t* s = b.s.take<uint8_t>(c->n_panels * a.w_scale_stride, front);
+    std::memcpy(s, packed + scales_offset(f, n, c->k), c->n_panels * a.w_scale_stride);
     a.w_scale = s;
-    a.w_scale_stride = w_groups * 16 * row.scale.bytes;
   }
   if ((row.x == LINNET_I8)) {
     a.x_stride = kpad + c->x_stride_extra;
@@ -141,7 +140,9 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
       static_cast<uint16_t*>(const_cast<void*>(a.x))[0] = f32_to_bf16(1e18f);
     else
       static_cast<float*>(const_cast<void*>(a.x))[0] = 1e18f;  // outweighs the rest of the row
-    if (row.run > 1)
+    if (row.stored == Stored::kTables)
+      static_cast<uint8_t*>(const_cast<void*>(a.w))[0] = 0x33;  // no zero
+    else if (row.run > 1)
       for (uint32_t t = 0; t < a.k; ++t) static_cast<uint8_t*>(const_cast<void*>(a.w))[t / 4 * 64 + t % 4] = 0x3C;  // no NaN
   }
   set(0.5f);
@@ -715,6 +716,11 @@ void check_registry() {
 }  // namespace
 
 void put_block_scales(linnet_format f, uint8_t* block, Rng& rng) {
+  if (format_row(f).stored == Stored::kTables) {
+    const float scale = rng.below(16) ? std::fabs(rng.unit()) * 0.1f : 1e-41f;
+    if (!format_nested(f)) std::memcpy(block + 32, &scale, 4);
+    return;
+  }
   uint32_t halves[2];
   for (uint32_t i = 0, n = gguf_block_halves(f, halves); i < n; ++i) {
     const uint32_t small = rng.below(0x400) | rng.below(2) << 15;  // subnormals too
@@ -725,13 +731,25 @@ void put_block_scales(linnet_format f, uint8_t* block, Rng& rng) {
   if (f == LINNET_IQ1_M) block[55] = static_cast<uint8_t>((block[55] & 0x8F) | rng.below(3) << 4);  // upper bits of its f16
 }
 
+// Double quantisation: what groups of a row have together.
+void put_outer_scales(uint8_t* row, uint32_t groups, Rng& rng) {
+  const uint32_t first = rng.below(3) ? rng.below(256) : 255 - rng.below(groups) % 256;
+  const float offset = rng.unit() * 0.1f;
+  float outer = rng.unit() * 0.1f;
+  for (uint32_t g = 0; g < groups; ++g, row += 41) {
+    if ((g + first) % 256 == 0) outer = rng.below(16) ? rng.unit() * 0.1f : 1e-41f;
+    std::memcpy(row + 33, &outer, 4);
+    std::memcpy(row + 37, &offset, 4);
+  }
+}
+
 uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng& rng) {
   const FormatRow& row = format_row(f);
   const size_t kpad = padded_k(f, k), np = padded_n(n);
   uint8_t* p = static_cast<uint8_t*>(packed);
   const size_t bytes = packed_bytes(f, n, k);
   std::memset(p, 0, bytes);
-  if (row.stored == Stored::kBlocks) {  // any bytes are blocks, but for their f16 scales
+  if (format_block(f) > 1) {  // any bytes are blocks, but for their f16 scales
     const size_t stride = k / row.w_group * gguf_block_bytes(f);
     std::vector<uint8_t> blocks(kPanel * stride);
     for (uint32_t first = 0; first < n; first += kPanel) {
@@ -740,8 +758,9 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
       for (size_t at = 0; extremes && f == LINNET_Q6_K && at < blocks.size(); ++at)  // bytes of scales are signed
         if (at % gguf_block_bytes(f) >= 192) blocks[at] = rng.below(2) ? 0x80 : 0x7F;
       for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f)) put_block_scales(f, blocks.data() + at, rng);
+      for (size_t r = 0; format_nested(f) && r < kPanel; ++r) put_outer_scales(blocks.data() + r * stride, k / row.w_group, rng);
       pack_gguf_blocks(f, blocks.data(), stride, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
-                       p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
+                       p + scales_offset(f, n, k) + first / kPanel * scales_bytes(f, k));
     }
     return bytes;
   }

@@ -323,7 +323,7 @@ void reference_pack(Rng& rng) {
     const FormatRow& info = format_row(f);
     const uint32_t k = random_rows_size(f, rng), rows = rng.pick(1, 16), stride = k + rng.below(3);
     float *x = b.x.take<float>((rows - 1) * size_t{stride} + k), *y = b.a.take<float>(k);
-    uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(n_w_groups(f, k) * 16 * info.scale.bytes);
+    uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(scales_bytes(f, k));
     const bool zeros = rng.below(9) == 0;
     for (size_t j = 0; j < (rows - 1) * size_t{stride} + k; ++j) x[j] = zeros ? 0.0f : rng.unit() * 2;
     entry.expect(pack_panel(f, x, stride, rows, k, panel, scales), "%s refused", format_name(f));
@@ -499,6 +499,47 @@ void reference_blocks(Rng& rng) {
   entry.expect(kinds == 0, "a format has no type of its name");
 }
 
+// Tables: the bits of f32 weights of the same values, and back they are the same bytes.
+void reference_tables(Rng& rng) {
+  Entry entry("scalar", "tables", "as f32 weights");
+  Buffers& b = buffers();
+  for (uint32_t i = 0; i < 4 * g_cases; ++i) {
+    const linnet_format f = static_cast<linnet_format>(LINNET_F32 + i % kMaxFormat);
+    if (!format_known(f) || format_row(f).stored != Stored::kTables) continue;
+    GemmCase c;
+    make_gemm_case(f, rng, &c);
+    const uint32_t n = c.n_panels * 16, k = c.k;
+    float *want = b.a.take<float>(y_floats(c.a)), *got = b.b.take<float>(y_floats(c.a));
+    start_y(c.a, want);
+    start_y(c.a, got);
+    std::vector<float> row(k), panels(size_t{n} * k);
+    const size_t bytes = k / format_row(f).w_group * gguf_block_bytes(f);
+    std::vector<uint8_t> blocks(16 * bytes), panel(panel_bytes(f, k)), scales(scales_bytes(f, k));
+    for (uint32_t o = 0; o < n; ++o) {
+      unpack_row(c.a.w, c.a.w_scale, f, n, k, o, row.data());
+      for (uint32_t t = 0; t < k; ++t) panels[(size_t{o} / 16 * k + t) * 16 + o % 16] = row[t];
+      unpack_gguf_blocks(c.a.w, c.a.w_scale, f, k, o, blocks.data() + o % 16 * bytes);
+      if (o % 16 != 15) continue;
+      entry.expect(gguf_blocks_finite(f, blocks.data(), 16 * (k / 64)), "%s: not finite", format_name(f));
+      pack_gguf_blocks(f, blocks.data(), bytes, 16, k, panel.data(), scales.data());
+      entry.expect(!std::memcmp(panel.data(), static_cast<const uint8_t*>(c.a.w) + o / 16 * c.a.w_stride, panel.size()) &&
+                       !std::memcmp(scales.data(), static_cast<const uint8_t*>(c.a.w_scale) + o / 16 * c.a.w_scale_stride, scales.size()),
+                   "%s k %u panel %u: not back", format_name(f), k, o / 16);
+    }
+    GemmArgs a = c.a;
+    a.y = got;
+    for (uint32_t g = 0; g < scalar_table.n_gemm; ++g)
+      if (scalar_table.gemm[g].w == f) scalar_table.gemm[g].run(&a);
+    a.w = panels.data();
+    a.w_stride = size_t{k} * 64;
+    a.w_scale = nullptr;
+    a.y = want;
+    for (uint32_t g = 0; g < scalar_table.n_gemm; ++g)
+      if (scalar_table.gemm[g].w == LINNET_F32) scalar_table.gemm[g].run(&a);
+    entry.same(want, got, y_floats(c.a), "%s m %u panels %u k %u", format_name(f), c.m, c.n_panels, k);
+  }
+}
+
 }  // namespace
 
 void check_gather(const char* tier, const KernelTable& t, Rng& rng) {
@@ -537,6 +578,7 @@ void check_scalar(const KernelTable& scalar, Rng& rng) {
   reference_attention(scalar, rng);
   reference_pack(rng);
   reference_blocks(rng);
+  reference_tables(rng);
   check_gather("scalar", scalar, rng);
 }
 
