@@ -350,7 +350,7 @@ struct FloatTable {
     return {at<kShift>(words.a), at<kShift>(words.b)};
   }
 };
-constexpr TableTiles kTiles = {2, 4, 1};
+constexpr TableTiles kTiles = {2, 1, 4, 1};
 
 // FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
 // right, subnormals included. kAny: infinities and NaNs too.
@@ -681,7 +681,7 @@ const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of<k##codes, w_group ? kStep##scale : kStepNone>(), bits == 4 ? peak_i4 : peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
-  {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
+  {LINNET_##NAME, 1, gemm_unpacked<kind, kPlace##NAME, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
 #define LINNET_TABLES(name, NAME, table, scale) \
   {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"

@@ -284,7 +284,7 @@ struct FloatTable {
     return _mm512_permutexvar_ps(kShift ? _mm512_srli_epi32(words, kShift) : words, of);
   }
 };
-constexpr TableTiles kTiles = {4, 4, 4};
+constexpr TableTiles kTiles = {4, 4, 4, 4};
 
 // FP8 of input j of 16 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
 // right, subnormals included.

@@ -10,9 +10,9 @@
 namespace linnet {
 namespace {
 
-// Few rows: their panels side by side. Many: rows by panels at a time.
+// One row and two: their panels side by side. Many: rows by panels at a time.
 struct TableTiles {
-  int few_panels, rows, panels;
+  int one, two, rows, panels;
 };
 constexpr uint32_t kTableGroup = 64, kFewTableRows = 4, kManyTableRows = 64, kManyTablePanels = 4;
 constexpr uint32_t kScaledGroups = 4;  // whose scales are made at a time
@@ -34,10 +34,11 @@ __attribute__((noinline)) void nested_scales(const void* panel_scales, uint32_t 
     store(*to, add(mul(load(inner), load(outer)), offset));
   }
 }
-template <ScaleStep kStep>
-INLINE void table_scales(const void* panel_scales, uint32_t k, uint32_t group, uint32_t n, float (*to)[16]) {
-  if (kStep != kStepF32) return nested_scales(panel_scales, k, group, n, to);
-  __builtin_memcpy(to, static_cast<const char*>(panel_scales) + group * size_t{kStepF32}, n * sizeof *to);
+// Of either kind: where they lie, or what is made of them.
+INLINE const float* table_scales(bool nested, const void* panel_scales, uint32_t k, uint32_t group, uint32_t n, float (*made)[16]) {
+  if (!nested) return static_cast<const float*>(panel_scales) + group * size_t{16};
+  nested_scales(panel_scales, k, group, n, made);
+  return made[0];
 }
 
 template <int kInput>
@@ -59,8 +60,8 @@ INLINE void each_of_eight(const Table& table, const uint8_t* w, size_t stride, c
 }
 
 // R rows by P panels, as their weights are made.
-template <ScaleStep kStep, class Table, int R, int P>
-void few_table_rows(const GemmArgs& a, const float* table_of, uint32_t row, uint32_t panel) {
+template <class Table, int R, int P>
+__attribute__((noinline)) void few_table_rows(const GemmArgs& a, const float* table_of, bool nested, uint32_t row, uint32_t panel) {
   const Table table = Table::load(table_of);
   const char *x = static_cast<const char*>(a.x) + row * a.x_stride, *s = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
   const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
@@ -70,10 +71,12 @@ void few_table_rows(const GemmArgs& a, const float* table_of, uint32_t row, uint
   const uint32_t groups = a.k / kTableGroup;
   for (uint32_t from = 0; from < groups; from += kScaledGroups) {
     const uint32_t n = groups - from < kScaledGroups ? groups - from : kScaledGroups;
-    UNROLL for (int p = 0; p < P; ++p) table_scales<kStep>(s + static_cast<size_t>(p) * a.w_scale_stride, a.k, from, n, scales[p]);
+    const float* scale_of[P];
+    UNROLL for (int p = 0; p < P; ++p) scale_of[p] =
+        table_scales(nested, s + static_cast<size_t>(p) * a.w_scale_stride, a.k, from, n, scales[p]);
     for (uint32_t g = 0; g < n; ++g) {
       V scale[P];
-      UNROLL for (int p = 0; p < P; ++p) scale[p] = load(scales[p][g]);
+      UNROLL for (int p = 0; p < P; ++p) scale[p] = load(scale_of[p] + g * size_t{16});
       for (uint32_t i = 0; i < kTableGroup; i += 8, w += 64, x += 32) {
         UNROLL for (int p = 0; p < P; ++p) __builtin_prefetch(w + static_cast<size_t>(p) * a.w_stride + a.fetch_ahead);
         each_of_eight<P>(table, w, a.w_stride, scale, [&](int input, const V* v) {
@@ -109,17 +112,16 @@ void add_table_group(const char* x, size_t x_stride, const float (*w)[kManyTable
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) store(sums[r][panel + static_cast<uint32_t>(p)], acc[r][p]);
 }
-template <ScaleStep kStep, class Table, TableTiles kTiles>
-__attribute__((noinline)) void many_table_rows(const GemmArgs& a, const float* table_of, uint32_t row, uint32_t rows, uint32_t panel,
-                                               uint32_t panels) {
+template <class Table, TableTiles kTiles>
+__attribute__((noinline)) void many_table_rows(const GemmArgs& a, const float* table_of, bool nested, uint32_t row, uint32_t rows,
+                                               uint32_t panel, uint32_t panels) {
   const Table table = Table::load(table_of);
   TableBlock b;
   __builtin_memset(b.acc, 0, rows * sizeof b.acc[0]);
   for (uint32_t g = 0; g < a.k / kTableGroup; ++g) {
     for (uint32_t p = 0; p < panels; ++p) {
       alignas(64) float scale[1][16];
-      table_scales<kStep>(static_cast<const char*>(a.w_scale) + (panel + p) * a.w_scale_stride, a.k, g, 1, scale);
-      const V by = load(scale[0]);
+      const V by = load(table_scales(nested, static_cast<const char*>(a.w_scale) + (panel + p) * a.w_scale_stride, a.k, g, 1, scale));
       const uint8_t* w = static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + g * size_t{512};
       for (uint32_t i = 0; i < kTableGroup; i += 8, w += 64)
         each_of_eight<1>(table, w, 0, &by, [&](int input, const V* v) { store(b.w[i + static_cast<uint32_t>(input)][p], v[0]); });
@@ -141,29 +143,33 @@ __attribute__((noinline)) void many_table_rows(const GemmArgs& a, const float* t
     for (uint32_t p = 0; p < panels; ++p) finish(a, row + r, panel + p, load(b.acc[r][p]));
 }
 
-template <const float (FloatTables::*kTable)[16], ScaleStep kStep, class Table, TableTiles kTiles>
-void gemm_table(const GemmArgs* args) {
-  const GemmArgs& a = *args;
-  const float* const table = scalar_table.tables->*kTable;
+template <class Table, TableTiles kTiles>
+__attribute__((noinline)) void gemm_tables(const GemmArgs& a, const float* table, bool nested) {
   if (a.m > kFewTableRows) {
     for (uint32_t panel = 0; panel < a.n_panels; panel += kManyTablePanels)
       for (uint32_t row = 0; row < a.m; row += kManyTableRows)
-        many_table_rows<kStep, Table, kTiles>(a, table, row, a.m - row < kManyTableRows ? a.m - row : kManyTableRows, panel,
-                                              a.n_panels - panel < kManyTablePanels ? a.n_panels - panel : kManyTablePanels);
+        many_table_rows<Table, kTiles>(a, table, nested, row, a.m - row < kManyTableRows ? a.m - row : kManyTableRows, panel,
+                                       a.n_panels - panel < kManyTablePanels ? a.n_panels - panel : kManyTablePanels);
     return;
   }
-  constexpr uint32_t kPanels = kTiles.few_panels;
-  for (uint32_t panel = 0; panel < a.n_panels;) {
-    const bool wide = a.n_panels - panel >= kPanels;
-    for (uint32_t row = 0; row < a.m;) {
-      const uint32_t rows = a.m - row >= 2 ? 2 : 1;
-      (wide        ? rows == 2 ? few_table_rows<kStep, Table, 2, kTiles.few_panels> : few_table_rows<kStep, Table, 1, kTiles.few_panels>
-              : rows == 2 ? few_table_rows<kStep, Table, 2, 1>
-                   : few_table_rows<kStep, Table, 1, 1>)(a, table, row, panel);
-      row += rows;
+  for (uint32_t row = 0; row < a.m; row += 2) {
+    const bool two = a.m - row >= 2;
+    const uint32_t side = static_cast<uint32_t>(two ? kTiles.two : kTiles.one);
+    for (uint32_t panel = 0; panel < a.n_panels;) {
+      const bool wide = a.n_panels - panel >= side;
+      (two    ? wide ? few_table_rows<Table, 2, kTiles.two> : few_table_rows<Table, 2, 1>
+          : wide ? few_table_rows<Table, 1, kTiles.one>
+              : few_table_rows<Table, 1, 1>)(a, table, nested, row, panel);
+      panel += wide ? side : 1;
     }
-    panel += wide ? kPanels : 1;
   }
+}
+template <const float (FloatTables::*kTable)[16], ScaleStep kStep, class Table, TableTiles kTiles>
+void gemm_table(const GemmArgs* args) {
+  const float* table = scalar_table.tables->*kTable;
+  bool nested = kStep != kStepF32;
+  asm("" : "+r"(table), "+r"(nested));  // or GCC makes a copy for each
+  gemm_tables<Table, kTiles>(*args, table, nested);
 }
 
 }  // namespace

@@ -82,6 +82,12 @@ enum ScaleStep : uint32_t {
 #include "../runtime/formats.inc"
 };
 
+// Places of formats of blocks in KernelTable::unpack.
+enum BlockPlace : uint32_t {
+#define LINNET_BLOCKS(name, NAME, ...) kPlace##NAME,
+#include "../runtime/formats.inc"
+};
+
 // Books of the IQ kinds of blocks, by the number of a run.
 struct IqBooks {
   const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
@@ -163,7 +169,7 @@ struct KernelTable {
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
   void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
 
-  // Of each format of blocks, from LINNET_Q4_K on; for tiers that multiply in another way and unpack as this one does.
+  // Of each format of blocks, by its BlockPlace; for tiers that multiply in another way and unpack as this one does.
   const UnpackBlocks* unpack = nullptr;
 
   const IqBooks* books = nullptr;       // of the scalar tier alone

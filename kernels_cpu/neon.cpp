@@ -145,7 +145,7 @@ struct FloatTable {
     return r;
   }
 };
-constexpr TableTiles kTiles = {2, 4, 1};
+constexpr TableTiles kTiles = {2, 1, 4, 1};
 
 template <bool kE4M3, int R>
 void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
@@ -324,7 +324,7 @@ const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
-  {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
+  {LINNET_##NAME, 1, gemm_unpacked<kind, kPlace##NAME, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
 #define LINNET_TABLES(name, NAME, table, scale) \
   {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"

@@ -42,6 +42,12 @@ constexpr Kind kKinds[] = {
     {LINNET_IQ3_S, 110, {{2, 64}, {74, 32}}, 1, {0}, {{66, 8}, {106, 4}}, nullptr},
     {LINNET_IQ1_S, 50, {{2, 32}}, 1, {0}, {{34, 16}}, nullptr},
     {LINNET_IQ1_M, 56, {{0, 32}}, 0, {}, {{32, 24}}, nullptr},
+    {LINNET_HQQ4G32, 20, {{4, 16}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_HQQ4G64, 36, {{4, 32}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_HQQ4G128, 68, {{4, 64}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_AO4G32, 20, {{4, 16}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_AO4G64, 36, {{4, 32}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_AO4G128, 68, {{4, 64}}, 2, {0, 2}, {}, nullptr},
     {LINNET_I8G32, 34, {{2, 32}}, 1, {0}, {}, nullptr},  // Q8_0
     {LINNET_I4G32, 18, {{2, 16}}, 1, {0}, {}, nullptr},  // Q4_0
 };
@@ -191,6 +197,9 @@ void unpack_table(const uint8_t* panel, const uint8_t* scales, Format f, uint32_
   }
 }
 
+// How a zero point of 16 bits lies in a block (formats.inc).
+enum class ZeroPoint : uint8_t { kNone, kTaken, kAdded };
+
 // Whether squares of them can be added up. The largest scales are far below.
 bool tame(const float* x, size_t n) {
   bool ok = true;
@@ -214,6 +223,23 @@ uint32_t gguf_block_halves(Format f, uint32_t at[2]) {
   return k.n_halves;
 }
 
+static ZeroPoint zero_of(Format f) {
+  return f == LINNET_HQQ4G32 || f == LINNET_HQQ4G64 || f == LINNET_HQQ4G128 ? ZeroPoint::kTaken
+         : f == LINNET_AO4G32 || f == LINNET_AO4G64 || f == LINNET_AO4G128  ? ZeroPoint::kAdded
+                                                                            : ZeroPoint::kNone;
+}
+// Weights of all codes and what products take of the block.
+static bool zero_block_finite(Format f, const uint8_t* block) {
+  uint16_t of[2];
+  std::memcpy(of, block, sizeof of);
+  const bool wide = of[0] & 0x8000;
+  const float scale = wide ? bf16_to_f32(of[0] & 0x7FFF) : f16_to_f32(of[0]), zero = wide ? bf16_to_f32(of[1]) : f16_to_f32(of[1]);
+  const bool added = zero_of(f) == ZeroPoint::kAdded;
+  const float least = added ? scale * -8.0f + zero : (0.0f - zero) * scale, most = added ? scale * 7.0f + zero : (15.0f - zero) * scale;
+  return __builtin_isfinite(scale) && __builtin_isfinite(zero) && __builtin_isfinite(scale * 15.0f) && __builtin_isfinite(least) &&
+         __builtin_isfinite(most);
+}
+
 bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n) {
   bool ok = true;
   if (is_table(f)) {
@@ -221,6 +247,10 @@ bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n) {
     return ok;
   }
   const Kind& k = *kind_of(f);
+  if (zero_of(f) != ZeroPoint::kNone) {
+    for (; n; --n, blocks += k.bytes) ok &= zero_block_finite(f, blocks);
+    return ok;
+  }
   for (; n; --n, blocks += k.bytes) {
     for (size_t i = 0; i < k.n_halves; ++i) ok &= (blocks[k.halves[i] + 1] & 0x7C) != 0x7C;
     if (f == LINNET_MXFP4) ok &= blocks[0] <= 252;  // times 12, halved

@@ -471,6 +471,61 @@ struct Q50 : Shape<32, 32, 20> {
   static float scale(const Output& o, size_t) { return o.half(0); }
 };
 
+// A scale and a zero point of 16 bits: f16 or, where the scale's sign is set, bf16. added: to (code - 8) * scale, else taken off the code.
+struct ScaleZero {
+  float scale, zero;
+  explicit ScaleZero(const Output& o) {
+    uint16_t of[2];
+    for (size_t i = 0; i < 2; ++i) __builtin_memcpy(&of[i], o.entry + i * 32 + o.j * 2, 2);
+    const bool wide = of[0] & 0x8000;
+    scale = wide ? from_bf16(of[0] & 0x7FFF) : from_f16(of[0]);
+    zero = wide ? from_bf16(of[1]) : from_f16(of[1]);
+  }
+  float min(bool added) const {
+    const float eight = scale * 8.0f;
+    return added ? eight - zero : zero * scale;
+  }
+  // As those who made them have it, where a product with a minimum taken off may be another float.
+  float value(bool added, int8_t code) const {
+    const float scaled = (static_cast<float>(code) - 8.0f) * scale, left = static_cast<float>(code) - zero;
+    return added ? scaled + zero : left * scale;
+  }
+};
+template <uint32_t kOf, bool kAdded>
+struct Zero4 : Shape<kOf, 32, kOf / 2, true> {};
+template <class Kind>
+constexpr bool kZero = false;
+template <class Kind>
+constexpr bool kZeroAdded = false;
+template <uint32_t kOf, bool kAdded>
+constexpr bool kZero<Zero4<kOf, kAdded>> = true;
+template <uint32_t kOf, bool kAdded>
+constexpr bool kZeroAdded<Zero4<kOf, kAdded>> = kAdded;
+__attribute__((noinline)) void unpack_zero(uint32_t block, bool added, const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first,
+                                           size_t end, const UnpackTo& to) {
+  for (uint32_t from = 0; from < k; from += 32, lines += 256)
+    for (size_t j = first; j < end; ++j) {
+      const Output o = {lines, entry + from / block * kStepF16Min, j};
+      for (uint32_t r = 0; r < 4; ++r) {
+        int8_t c[8];
+        Q41::run(o, r, c);
+        int8_t* at = to.codes + from / 32 * to.group + r * 2 * to.line + j * 4;
+        __builtin_memcpy(at, c, 4);
+        __builtin_memcpy(at + to.line, c + 4, 4);
+      }
+      const ScaleZero z(o);
+      to.scale[from / 32 * to.scale_step + j] = z.scale;
+      to.min[from / 32 * to.min_step + j] = z.min(added);
+    }
+}
+__attribute__((noinline)) float zero_value(bool added, const Output& o, int8_t code) { return ScaleZero(o).value(added, code); }
+using Hqq32 = Zero4<32, false>;
+using Hqq64 = Zero4<64, false>;
+using Hqq128 = Zero4<128, false>;
+using Ao32 = Zero4<32, true>;
+using Ao64 = Zero4<64, true>;
+using Ao128 = Zero4<128, true>;
+
 // Nibbles that choose from a table.
 constexpr int8_t kUneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 constexpr int8_t kE2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the numbers
@@ -659,16 +714,30 @@ void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t 
       }
     }
 }
+template <class Kind>
+void unpack_zero_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to) {
+  unpack_zero(Kind::kBlock, kZeroAdded<Kind>, lines, entry, k, first, end, to);
+}
+
+template <class Kind, ScaleStep kStep>
+constexpr auto unpack_of() {
+  if constexpr (kZero<Kind>)
+    return unpack_zero_kind<Kind>;
+  else
+    return unpack_kind<Kind, kStep>;
+}
 
 struct KindRow {
   void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to);
   uint32_t block, group, lines, entry;  // inputs; bytes of a block of a panel
   bool min;
+  bool zero, added;  // Zero4
 };
+
 template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep>
 constexpr KindRow kind_row() {
   static_assert(Kind::kBlock == kBlock && Kind::kBytes * 8 == kBlock * kBits && Kind::kGroup <= 32, "as formats.inc says");
-  return {unpack_kind<Kind, kStep>, kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, Kind::kMin};
+  return {unpack_of<Kind, kStep>(), kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, Kind::kMin, kZero<Kind>, kZeroAdded<Kind>};
 }
 const KindRow& kind_row(linnet_format f) {
   static constexpr KindRow kRows[] = {
@@ -734,8 +803,12 @@ void gather_blocks(linnet_format f, const void* panels, const void* scales, uint
   for (size_t b = 0; b < blocks; ++b, lines += kind.lines, entry += kind.entry, y += kind.block) {
     kind.unpack(lines, entry, kind.block, j, j + 1, to);
     for (uint32_t i = 0; i < kind.block; ++i) {
-      y[i] = scale[i / kind.group][j] * static_cast<float>(codes[i / 4 * 64 + j * 4 + i % 4]);
-      if (kind.min) y[i] = y[i] - min[i / kind.group][j];
+      const int8_t code = codes[i / 4 * 64 + j * 4 + i % 4];
+      y[i] = scale[i / kind.group][j] * static_cast<float>(code);
+      if (kind.zero)
+        y[i] = zero_value(kind.added, {lines, entry, j}, code);
+      else if (kind.min)
+        y[i] = y[i] - min[i / kind.group][j];
     }
   }
 }
@@ -799,18 +872,15 @@ constexpr FloatTables make_tables() {
 constexpr FloatTables kFloatTables = make_tables();
 
 // The scale of group g of output j, of a row of k inputs.
-template <ScaleStep kStep>
-float table_scale(const void* panel_scales, uint32_t k, uint32_t g, size_t j) {
-  if (kStep == kStepF32) return scale_at<kStepF32>(panel_scales, g, static_cast<int>(j));
+float table_scale(bool nested, const void* panel_scales, uint32_t k, uint32_t g, size_t j) {
   const auto* s = static_cast<const float*>(panel_scales);
+  if (!nested) return s[g * size_t{16} + j];
   const size_t rows = (k / 64 + 254) / 256 + 1;
   const auto* bytes = reinterpret_cast<const uint8_t*>(s + (1 + rows) * 16);
   const float outer = s[(1 + (g + bytes[j]) / 256) * 16 + j], scale = kFloatTables.scales[bytes[16 + g * size_t{16} + j]] * outer;
   return scale + s[j];
 }
-template <const float (FloatTables::*kTable)[16], ScaleStep kStep>
-void gemm_table(const GemmArgs* args) {
-  const GemmArgs& a = *args;
+__attribute__((noinline)) void gemm_tables(const GemmArgs& a, const float* table, bool nested) {
   for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
     const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
     const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
@@ -819,13 +889,17 @@ void gemm_table(const GemmArgs* args) {
       float acc[16] = {}, scale[16] = {};
       for (uint32_t i = 0; i < a.k; ++i)
         for (uint32_t j = 0; j < 16; ++j) {
-          if (i % 64 == 0) scale[j] = table_scale<kStep>(w_scale, a.k, i / 64, j);
-          const float weight = (kFloatTables.*kTable)[nibble(w, i, j)] * scale[j];
+          if (i % 64 == 0) scale[j] = table_scale(nested, w_scale, a.k, i / 64, j);
+          const float weight = table[nibble(w, i, j)] * scale[j];
           acc[j] = __builtin_fmaf(x[i], weight, acc[j]);
         }
       store(a, row, panel, acc);
     }
   }
+}
+template <const float (FloatTables::*kTable)[16], ScaleStep kStep>
+void gemm_table(const GemmArgs* args) {
+  gemm_tables(*args, kFloatTables.*kTable, kStep != kStepF32);
 }
 
 // FP8: the sum over k as for floats, then times the output's scale.
@@ -876,16 +950,16 @@ void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, si
   }
 }
 
-template <const float (FloatTables::*kTable)[16], ScaleStep kStep>
-void gather_table(const void* panels, const void* scales, uint32_t k, uint32_t row, float* y) {
+__attribute__((noinline)) void gather_table(const float* table, bool nested, const void* panels, const void* scales, uint32_t k,
+                                            uint32_t row, float* y) {
   const size_t panel = row / 16, j = row % 16, groups = k / 64,
-               step = kStep == kStepF32 ? groups * kStepF32 : 64 * (2 + (groups + 254) / 256) + 16 * (1 + groups);
+               step = nested ? 64 * (2 + (groups + 254) / 256) + 16 * (1 + groups) : groups * kStepF32;
   const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * k * 8;
   const void* s = static_cast<const uint8_t*>(scales) + panel * step;
   float scale = 0;
   for (uint32_t i = 0; i < k; ++i) {
-    if (i % 64 == 0) scale = table_scale<kStep>(s, k, i / 64, j);
-    y[i] = (kFloatTables.*kTable)[nibble(w, i, j)] * scale;
+    if (i % 64 == 0) scale = table_scale(nested, s, k, i / 64, j);
+    y[i] = table[nibble(w, i, j)] * scale;
   }
 }
 
@@ -907,7 +981,7 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
     return gather_blocks(f, panels, scales, k, row, y);
 #define LINNET_TABLES(name, NAME, table, scale) \
   case LINNET_##NAME:                           \
-    return gather_table<&FloatTables::table, kStep##scale>(panels, scales, k, row, y);
+    return gather_table(kFloatTables.table, kStep##scale != kStepF32, panels, scales, k, row, y);
 #define LINNET_KV_ALONE(name, NAME, bits) case LINNET_##NAME:
 #include "../runtime/formats.inc"
     case LINNET_FORMAT_DEFAULT:

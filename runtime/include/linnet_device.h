@@ -100,7 +100,7 @@ typedef enum linnet_gemm LINNET_OF_UINT32 {
 } LINNET_32_BITS linnet_gemm;
 
 /* [experimental] Whether a GPU computes: the kernels were held against the CPU's bytes in an emulator, not on hardware yet. What it cannot
- * do is LINNET_UNSUPPORTED by name: weights in nvfp4, tq1_0, tq2_0 and the formats of iq1, iq2 and iq3, which have no kernels, and with
+ * do is LINNET_UNSUPPORTED by name: weights in nvfp4, tq1_0, tq2_0, the formats of iq1, iq2 and iq3 and those after them, and with
  * LINNET_CUDA_AUTO too KIVI formats, and sequences of which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV).
  */
 typedef enum linnet_cuda LINNET_OF_UINT32 {

@@ -721,6 +721,14 @@ void put_block_scales(linnet_format f, uint8_t* block, Rng& rng) {
     if (!format_nested(f)) std::memcpy(block + 32, &scale, 4);
     return;
   }
+  if (f >= LINNET_HQQ4G32 && f <= LINNET_AO4G128) {  // f16, or bf16 and a sign that says so
+    const bool wide = rng.below(2), tiny = rng.below(8) == 0;
+    const float scale = tiny ? 1e-7f : std::fabs(rng.unit()) * 0.01f, zero = tiny ? rng.unit() * 1e-3f : rng.unit() * 16;
+    const uint16_t of[2] = {static_cast<uint16_t>(wide ? f32_to_bf16(scale) | 0x8000 : f32_to_f16(scale)),
+                            wide ? f32_to_bf16(zero) : f32_to_f16(zero)};
+    std::memcpy(block, of, sizeof of);
+    return;
+  }
   uint32_t halves[2];
   for (uint32_t i = 0, n = gguf_block_halves(f, halves); i < n; ++i) {
     const uint32_t small = rng.below(0x400) | rng.below(2) << 15;  // subnormals too
