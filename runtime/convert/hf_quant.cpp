@@ -6,7 +6,7 @@
 namespace linnet::convert {
 namespace {
 
-constexpr const QuantMethod* kQuantMethods[] = {&kGptq, &kAwq, &kMxfp4, &kFp8, &kCompressedTensors};
+constexpr const QuantMethod* kQuantMethods[] = {&kGptq, &kAwq, &kMxfp4, &kFp8, &kCompressedTensors, &kBitsandbytes, &kHqq, &kTorchao};
 
 // "gptq, awq and mxfp4"
 std::string method_names() {
