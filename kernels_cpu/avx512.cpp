@@ -304,22 +304,29 @@ template <bool kE4M3, int R>
 void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
   const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
-  __m512 acc[R];
-  UNROLL for (int r = 0; r < R; ++r) acc[r] = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
-    const __m512i four = _mm512_loadu_si512(w);
-    UNROLL for (int j = 0; j < 4; ++j) {
-      const __m512 wv = from_f8<kE4M3>(four, j);
-      UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
-        const __m512i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
-        const __m512i xv =
-            j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
-        acc[r] = _mm512_fmadd_ps(_mm512_castsi512_ps(xv), wv, acc[r]);
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  const uint32_t kpad = (a.k + 31) / 32 * 32, group = a.w_group ? a.w_group : kpad;
+  __m512 total[R];
+  UNROLL for (int r = 0; r < R; ++r) total[r] = _mm512_setzero_ps();
+  for (uint32_t from = 0; from < kpad; from += group, w_scale += 64) {
+    __m512 acc[R];
+    UNROLL for (int r = 0; r < R; ++r) acc[r] = _mm512_setzero_ps();
+    for (uint32_t i = kpad - from < group ? kpad - from : group; i; i -= 4, w += 64, x += 8) {
+      const __m512i four = _mm512_loadu_si512(w);
+      UNROLL for (int j = 0; j < 4; ++j) {
+        const __m512 wv = from_f8<kE4M3>(four, j);
+        UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
+          const __m512i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
+          const __m512i xv =
+              j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
+          acc[r] = _mm512_fmadd_ps(_mm512_castsi512_ps(xv), wv, acc[r]);
+        }
       }
     }
+    const __m512 scale = _mm512_loadu_ps(w_scale);
+    UNROLL for (int r = 0; r < R; ++r) total[r] = from ? _mm512_fmadd_ps(acc[r], scale, total[r]) : _mm512_mul_ps(acc[r], scale);
   }
-  const __m512 scale = _mm512_loadu_ps(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, _mm512_mul_ps(acc[r], scale));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, total[r]);
 }
 
 template <bool kE4M3>
@@ -442,7 +449,7 @@ uint64_t peak_f32(uint64_t n) {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_FP8(name, NAME, ...) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME != LINNET_F8E5M2 >, peak_f32},
 #define LINNET_TABLES(name, NAME, table, scale) \
   {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \

@@ -178,7 +178,8 @@ void gguf_fill(const GemmArgs& a, const BlockFormat& f, uint32_t panel, uint32_t
     by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + from / kBlockK * by.lines,
               static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / kBlockK * by.entry, k,
               {reinterpret_cast<int8_t*>(at), 256, group_bytes, reinterpret_cast<float*>(at + by.group * size_t{64}), to->w_min[0][p],
-               group_bytes / 4, 64, a.m < kBlockLeast ? by.lines : 0});
+               group_bytes / 4, 64, a.m < kBlockLeast ? by.lines : 0,
+               static_cast<const uint8_t*>(a.w_scale) + (panel + p + size_t{1}) * a.w_scale_stride});
   }
 }
 
@@ -223,7 +224,7 @@ struct FewRows {
   size_t x_stride, groups;
   const float* x_scale;
   const int32_t* x_sum128;
-  const uint8_t *w, *entry;
+  const uint8_t *w, *entry, *end;
   size_t ahead;
   FewRows(const GemmArgs& a, uint32_t row, uint32_t panel)
       : x(static_cast<const int8_t*>(a.x) + row * a.x_stride),
@@ -233,6 +234,7 @@ struct FewRows {
         x_sum128(a.x_sum128 + row * groups),
         w(static_cast<const uint8_t*>(a.w) + panel * a.w_stride),
         entry(static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride),
+        end(entry + a.w_scale_stride),
         ahead(a.fetch_ahead) {}
   __m512i four(int r, size_t at) const { return broadcast4(x + static_cast<size_t>(r) * x_stride + at); }
   __m512 scale(int r, size_t g) const { return _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups + g]); }
@@ -345,7 +347,7 @@ template <size_t kStep>
 struct HalfRow {
   static constexpr bool kHasTable = false;
   static constexpr Table kTable = {};
-  static __m512 scale(const uint8_t* entry, uint32_t g) { return first_scales(entry + g * kStep); }
+  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t*) { return first_scales(entry + g * kStep); }
   static __m512 min(const uint8_t* entry, uint32_t g) { return neg(first_scales(entry + g * kStep + 32)); }
 };
 template <>
@@ -375,7 +377,7 @@ struct RowOf<Iq4Xs> : HalfRow<0> {
   static constexpr int kMore = 128;
   static constexpr bool kHasTable = true;
   static constexpr Table kTable = kUneven<0x80>;
-  static __m512 scale(const uint8_t* entry, uint32_t g) {
+  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t*) {
     const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g / 2 * 16), static_cast<int>(g % 2 * 4)), _mm_set1_epi8(15)),
                   high = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g / 4 * 16), static_cast<int>(g % 4 * 2)), _mm_set1_epi8(3)),
                   part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
@@ -387,7 +389,7 @@ struct RowOf<Mxfp4> : HalfRow<0> {
   static constexpr int kMore = 128;
   static constexpr bool kHasTable = true;
   static constexpr Table kTable = kE2m1<0x80>;
-  static __m512 scale(const uint8_t* entry, uint32_t g) {
+  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t*) {
     const __m512i e = _mm512_cvtepu8_epi32(load16(entry + g * 16)), one = _mm512_set1_epi32(1);
     return _mm512_castsi512_ps(_mm512_mask_sllv_epi32(_mm512_slli_epi32(_mm512_sub_epi32(e, one), 23), _mm512_cmple_epi32_mask(e, one),
                                                       _mm512_set1_epi32(0x200000), e));
@@ -400,11 +402,12 @@ struct RowOf<Nvfp4> : HalfRow<0> {
   static constexpr int kMore = 128;
   static constexpr bool kHasTable = true;
   static constexpr Table kTable = kE2m1<0x80>;
-  static __m512 scale(const uint8_t* entry, uint32_t g) {
+  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t* end) {
     const __m512i v = _mm512_cvtepu8_epi32(load16(entry + g * 16)),
                   bits = _mm512_slli_epi32(_mm512_and_si512(v, _mm512_set1_epi32(127)), 20);
-    return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_maskz_mov_epi32(_mm512_cmpneq_epi32_mask(v, _mm512_set1_epi32(127)), bits)),
-                         _mm512_set1_ps(0x1p119f));
+    const __m512 s = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_maskz_mov_epi32(_mm512_cmpneq_epi32_mask(v, _mm512_set1_epi32(127)), bits)),
+                                   _mm512_set1_ps(0x1p119f));
+    return _mm512_fmadd_ps(s, _mm512_loadu_ps(end - 128), _mm512_mul_ps(s, _mm512_loadu_ps(end - 64)));
   }
 };
 
@@ -425,7 +428,7 @@ void few_nibbles(const GemmArgs& a, const UnpackedBy& by, uint32_t row, uint32_t
   for (uint32_t from = 0; from < a.k; from += 256, at.entry += kMade ? by.entry : Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8) {
     const uint32_t k = a.k - from < 256 ? a.k - from : 256, groups = k / kGroup;
     alignas(64) float scales[8][16], minima[8][16];
-    if (kMade) by.scales(at.entry, k, {nullptr, 0, 0, scales[0], minima[0], 16, 16, 0});
+    if (kMade) by.scales(at.entry, k, {nullptr, 0, 0, scales[0], minima[0], 16, 16, 0, nullptr});
     alignas(64) int32_t start[R][64];  // of sixteens, each four times
     if (kGroup == 16) {
       EACH_ROW for (uint32_t i = 0; i < k; i += 64) {
@@ -460,7 +463,7 @@ void few_nibbles(const GemmArgs& a, const UnpackedBy& by, uint32_t row, uint32_t
           EACH_ROW Vnni::add(dot[r][h], code[h], at.four(r, static_cast<size_t>(h) * kGroup / 2 + static_cast<size_t>(t) * 4));
         }
       }
-      const __m512 scale = kMade ? _mm512_load_ps(scales[g]) : Of::scale(at.entry, g);
+      const __m512 scale = kMade ? _mm512_load_ps(scales[g]) : Of::scale(at.entry, g, at.end);
       EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(dot[r][0], dot[r][1])),
                                       _mm512_mul_ps(scale, at.scale(r, g * kGroup / 32)), d[r]);
     }

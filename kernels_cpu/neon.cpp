@@ -151,24 +151,31 @@ template <bool kE4M3, int R>
 void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
   const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
-  V acc[R];
-  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
-    uint32x4_t four[4];
-    float32x4_t xv[R];  // inputs 0 2 1 3
-    UNROLL for (int q = 0; q < 4; ++q) four[q] = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
-    UNROLL for (int r = 0; r < R; ++r) xv[r] =
-        vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
-    UNROLL for (int j = 0; j < 4; ++j) UNROLL for (int q = 0; q < 4; ++q) {
-      const float32x4_t wv = vreinterpretq_f32_u32(from_f8<kE4M3>(four[q], j));
-      UNROLL for (int r = 0; r < R; ++r) acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
-                                                       : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
-                                                       : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
-                                                                : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
+  const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
+  const uint32_t kpad = (a.k + 31) / 32 * 32, group = a.w_group ? a.w_group : kpad;
+  V total[R];
+  UNROLL for (int r = 0; r < R; ++r) total[r] = all(0.0f);
+  for (uint32_t from = 0; from < kpad; from += group, scales += 16) {
+    V acc[R];
+    UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
+    for (uint32_t i = kpad - from < group ? kpad - from : group; i; i -= 4, w += 64, x += 8) {
+      uint32x4_t four[4];
+      float32x4_t xv[R];  // inputs 0 2 1 3
+      UNROLL for (int q = 0; q < 4; ++q) four[q] = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
+      UNROLL for (int r = 0; r < R; ++r) xv[r] =
+          vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
+      UNROLL for (int j = 0; j < 4; ++j) UNROLL for (int q = 0; q < 4; ++q) {
+        const float32x4_t wv = vreinterpretq_f32_u32(from_f8<kE4M3>(four[q], j));
+        UNROLL for (int r = 0; r < R; ++r) acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
+                                                         : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
+                                                         : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
+                                                                  : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
+      }
     }
+    const V scale = load(scales);
+    UNROLL for (int r = 0; r < R; ++r) total[r] = from ? fma(acc[r], scale, total[r]) : mul(acc[r], scale);
   }
-  const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, mul(acc[r], scale));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, total[r]);
 }
 
 template <bool kE4M3>
@@ -320,11 +327,11 @@ struct RowProduct {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_FP8(name, NAME, ...) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME != LINNET_F8E5M2 >, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
-  {LINNET_##NAME, 1, gemm_unpacked<kind, kPlace##NAME, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
+  {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
 #define LINNET_TABLES(name, NAME, table, scale) \
   {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"

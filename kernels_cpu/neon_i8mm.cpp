@@ -67,7 +67,7 @@ const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
-  {LINNET_##NAME, 1, gemm_unpacked<kind, kPlace##NAME, Int::of<kBytes, kStepF32>, RowProduct, &neon_table>, peak_int8},
+  {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, Int::of<kBytes, kStepF32>, RowProduct, &neon_table>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

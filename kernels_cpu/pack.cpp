@@ -204,17 +204,21 @@ bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t
 
 bool pack_f8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, float* scales) {
   std::memset(panel, 0, panel_bytes(f.format, k));
-  std::memset(scales, 0, kPanel * 4);
+  std::memset(scales, 0, panel_scale_bytes(f.format, k));
   const bool e4m3 = f.stored == Stored::kE4m3;
-  for (size_t r = 0; r < n_rows; ++r) {
-    const float* x = rows + r * stride;
-    const uint32_t amax = amax_bits(x, k);
-    if (amax >= 0x7F800000u) return false;
-    const float scale = from_bits(amax) / (e4m3 ? 448.0f : 57344.0f);
-    if (scale == 0.0f) continue;
-    scales[r] = scale;
-    for (size_t i = 0; i < k; ++i) panel[i / 4 * 64 + r * 4 + i % 4] = e4m3 ? f32_to_f8e4m3(x[i] / scale) : f32_to_f8e5m2(x[i] / scale);
-  }
+  const size_t group = f.w_group ? f.w_group : k;
+  for (size_t r = 0; r < n_rows; ++r)
+    for (size_t from = 0; from < k; from += group) {
+      const float* x = rows + r * stride;
+      const size_t end = k - from < group ? k : from + group;
+      const uint32_t amax = amax_bits(x + from, end - from);
+      if (amax >= 0x7F800000u) return false;
+      const float scale = from_bits(amax) / (e4m3 ? 448.0f : 57344.0f);
+      if (scale == 0.0f) continue;
+      scales[from / group * kPanel + r] = scale;
+      for (size_t i = from; i < end; ++i)
+        panel[i / 4 * 64 + r * 4 + i % 4] = e4m3 ? f32_to_f8e4m3(x[i] / scale) : f32_to_f8e5m2(x[i] / scale);
+    }
   return true;
 }
 

@@ -108,13 +108,24 @@ void take_block(const Kind& k, const uint8_t* lines, const uint8_t* entry, size_
   if (format_row(k.format).stored == Stored::kNibbles) move_nibbles(block + 2, in_panel, block + 2, in_file);
 }
 
+// The outer factors of one output of a panel.
+constexpr float kOne[2] = {1, 0};
+uint8_t* outer_place(Format f, uint32_t k, void* scales, size_t row, size_t i) {
+  return static_cast<uint8_t*>(scales) + panel_scale_bytes(f, k) - (2 - i) * kPanel * 4 + row * 4;
+}
+void put_outer(Format f, uint32_t k, void* scales, size_t row, const float factors[2]) {
+  for (size_t i = 0; i < 2; ++i) std::memcpy(outer_place(f, k, scales, row, i), &factors[i], 4);
+}
+
 // block_of(row, i): block i of a row, nullptr: there is none to be had.
 template <class BlockOf>
 bool place_rows(Format f, uint32_t n_rows, uint32_t k, void* panel, void* scales, const BlockOf& block_of) {
   const Kind& kind = *kind_of(f);
   const size_t entry_bytes = kPanel * format_row(f).scale.bytes, values = gguf_block_values(f);
   std::memset(panel, 0, panel_bytes(f, k));
-  std::memset(scales, 0, n_w_groups(f, k) * entry_bytes);
+  std::memset(scales, 0, panel_scale_bytes(f, k));
+  if (format_row(f).scale.outer)
+    for (size_t r = 0; r < n_rows; ++r) put_outer(f, k, scales, r, kOne);
   for (size_t i = 0; i < k / values; ++i)
     for (size_t r = 0; r < n_rows; ++r) {
       const uint8_t* block = block_of(r, i);
@@ -156,7 +167,7 @@ struct Nested {
 void pack_table(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, uint8_t* panel, uint8_t* scales) {
   const size_t groups = k / kTableGroup, bytes = gguf_block_bytes(f);
   std::memset(panel, 0, panel_bytes(f, k));
-  std::memset(scales, 0, scales_bytes(f, k));
+  std::memset(scales, 0, panel_scale_bytes(f, k));
   for (size_t r = 0; r < n_rows; ++r, rows += stride) {
     const Nested nested(scales, k);
     if (format_nested(f))  // where one outer scale follows another: 256 groups of the checkpoint end
@@ -262,20 +273,38 @@ bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n) {
 
 bool packs_floats(Format f) { return !is_table(f) && (format_row(f).stored != Stored::kBlocks || kind_of(f)->block); }
 
-void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales) {
+void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales,
+                      const float* outer) {
   if (is_table(f)) return pack_table(f, rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<uint8_t*>(scales));
   const size_t bytes = gguf_block_bytes(f);
   place_rows(f, n_rows, k, panel, scales, [&](size_t r, size_t i) { return rows + r * stride + i * bytes; });
+  for (size_t r = 0; outer && r < n_rows; ++r) put_outer(f, k, scales, r, outer + r * 2);
+}
+
+bool outer_factor(float factor, bool divides, float out[2]) {
+  if (!(factor >= 0x1p-80f && factor <= 0x1p80f)) return false;  // so that no product below loses bits; NaN is not either
+  out[0] = divides ? 1.0f / factor : factor;
+  out[1] = divides ? __builtin_fmaf(-out[0], factor, 1.0f) / factor : 0.0f;
+  for (int m = 8; m < 16; ++m) {  // all bits that a scale may have; powers of two change nothing
+    const auto s = static_cast<float>(m);
+    if (__builtin_fmaf(s, out[0], s * out[1]) != (divides ? s / factor : s * factor)) return false;
+  }
+  return true;
+}
+
+void unpack_outer(const void* scales, Format f, uint32_t k, uint32_t row, float out[2]) {
+  auto* const panel = static_cast<uint8_t*>(const_cast<void*>(scales)) + row / kPanel * panel_scale_bytes(f, k);
+  for (size_t i = 0; i < 2; ++i) std::memcpy(&out[i], outer_place(f, k, panel, row % kPanel, i), 4);
 }
 
 void unpack_gguf_blocks(const void* panels, const void* scales, Format f, uint32_t k, uint32_t row, uint8_t* blocks) {
   if (is_table(f))
     return unpack_table(static_cast<const uint8_t*>(panels) + row / kPanel * panel_bytes(f, k),
-                        static_cast<const uint8_t*>(scales) + row / kPanel * scales_bytes(f, k), f, k, row % kPanel, blocks);
+                        static_cast<const uint8_t*>(scales) + row / kPanel * panel_scale_bytes(f, k), f, k, row % kPanel, blocks);
   const Kind& kind = *kind_of(f);
   const size_t values = gguf_block_values(f), entry_bytes = kPanel * format_row(f).scale.bytes, panel = row / kPanel;
   const uint8_t* lines = static_cast<const uint8_t*>(panels) + panel * panel_bytes(f, k);
-  const uint8_t* entry = static_cast<const uint8_t*>(scales) + panel * n_w_groups(f, k) * entry_bytes;
+  const uint8_t* entry = static_cast<const uint8_t*>(scales) + panel * panel_scale_bytes(f, k);
   for (size_t i = 0; i < k / values; ++i, lines += panel_bytes(f, values), entry += entry_bytes, blocks += kind.bytes)
     take_block(kind, lines, entry, row % kPanel, blocks);
 }

@@ -363,9 +363,10 @@ void gemm_int(const GemmArgs* args) {
 
 // ---- blocks of GGUF files -----------------------------------------------------------------------------------------------------
 
-// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes.
+// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes; outer factors in front of the end of all that
+// its panel has of scales.
 struct Output {
-  const uint8_t *lines, *entry;
+  const uint8_t *lines, *entry, *end;
   size_t j;
   uint32_t operator[](size_t byte) const { return lines[byte / 4 * 64 + j * 4 + byte % 4]; }
   uint32_t word(size_t byte) const { return (*this)[byte] | (*this)[byte + 1] << 8 | (*this)[byte + 2] << 16 | (*this)[byte + 3] << 24; }
@@ -375,6 +376,11 @@ struct Output {
     return from_f16(h);
   }
   uint32_t part(size_t halves, size_t byte) const { return entry[halves * 32 + byte * 16 + j]; }
+  float outer(size_t i) const {
+    float f;
+    __builtin_memcpy(&f, end - 128 + i * 64 + j * 4, 4);
+    return f;
+  }
 };
 
 // Kinds: weight = scale(g) * code - min(g), g being its group of kGroup inputs in the block. run: codes of inputs 8 r to 8 r + 7.
@@ -505,7 +511,7 @@ __attribute__((noinline)) void unpack_zero(uint32_t block, bool added, const uin
                                            size_t end, const UnpackTo& to) {
   for (uint32_t from = 0; from < k; from += 32, lines += 256)
     for (size_t j = first; j < end; ++j) {
-      const Output o = {lines, entry + from / block * kStepF16Min, j};
+      const Output o = {lines, entry + from / block * kStepF16Min, nullptr, j};
       for (uint32_t r = 0; r < 4; ++r) {
         int8_t c[8];
         Q41::run(o, r, c);
@@ -553,14 +559,15 @@ struct Mxfp4 : Shape<32, 32, 16> {
     return from_bits(e < 2 ? 0x200000u << e : (e - 1) << 23);
   }
 };
-// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved.
+// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved, times the output's outer factor.
 struct Nvfp4 : Shape<64, 16, 32> {
   static void run(const Output& o, size_t r, int8_t* c) {
     for (size_t i = 0; i < 8; ++i) c[i] = kE2m1[o[r / 2 * 8 + i] >> (r % 2 * 4) & 15];
   }
   static float scale(const Output& o, size_t g) {
     const uint32_t v = o.part(0, g), a = v & 127;
-    return v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+    const float s = v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+    return __builtin_fmaf(s, o.outer(0), s * o.outer(1));
   }
 };
 
@@ -698,7 +705,7 @@ template <class Kind, ScaleStep kStep>
 void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to) {
   for (uint32_t from = 0; from < k; from += Kind::kBlock, lines += Kind::kBytes * 16, entry += kStep)
     for (size_t j = first; j < end; ++j) {
-      const Output o = {lines, entry, j};
+      const Output o = {lines, entry, to.end, j};
       for (uint32_t r = 0; r < Kind::kBlock / 8; ++r) {
         int8_t c[8];
         Kind::run(o, r, c);
@@ -729,19 +736,18 @@ constexpr auto unpack_of() {
 
 struct KindRow {
   void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to);
-  uint32_t block, group, lines, entry;  // inputs; bytes of a block of a panel
+  uint32_t block, group, lines, entry, outer;  // inputs; bytes of a block of a panel, and of outer factors
   bool min;
   bool zero, added;  // Zero4
 };
-
-template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep>
+template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep, uint32_t kOuter>
 constexpr KindRow kind_row() {
   static_assert(Kind::kBlock == kBlock && Kind::kBytes * 8 == kBlock * kBits && Kind::kGroup <= 32, "as formats.inc says");
-  return {unpack_of<Kind, kStep>(), kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, Kind::kMin, kZero<Kind>, kZeroAdded<Kind>};
+  return {unpack_of<Kind, kStep>(), kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, kOuter, Kind::kMin, kZero<Kind>, kZeroAdded<Kind>};
 }
 const KindRow& kind_row(linnet_format f) {
   static constexpr KindRow kRows[] = {
-#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale>(),
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale, kOuter##scale>(),
 #include "../runtime/formats.inc"
   };
   static constexpr linnet_format kFormats[] = {
@@ -756,9 +762,10 @@ const KindRow& kind_row(linnet_format f) {
 __attribute__((noinline)) void gemm_kind(const GemmArgs& a, const KindRow& kind) {
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
+  UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, nullptr};
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
+      to.end = static_cast<const uint8_t*>(a.w_scale) + (panel + size_t{1}) * a.w_scale_stride;
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
                     *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
@@ -794,19 +801,19 @@ void gemm_blocks(const GemmArgs* a) {
 // The values of GGUF's own order of operations, say (d * scale) * code - d_min * minimum.
 void gather_blocks(linnet_format f, const void* panels, const void* scales, uint32_t k, uint32_t row, float* y) {
   const KindRow& kind = kind_row(f);
-  const size_t blocks = k / kind.block, j = row % 16;
+  const size_t blocks = k / kind.block, j = row % 16, panel_scales = blocks * kind.entry + kind.outer;
   const uint8_t *lines = static_cast<const uint8_t*>(panels) + row / 16 * blocks * kind.lines,
-                *entry = static_cast<const uint8_t*>(scales) + row / 16 * blocks * kind.entry;
+                *entry = static_cast<const uint8_t*>(scales) + row / 16 * panel_scales;
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, entry + panel_scales};
   for (size_t b = 0; b < blocks; ++b, lines += kind.lines, entry += kind.entry, y += kind.block) {
     kind.unpack(lines, entry, kind.block, j, j + 1, to);
     for (uint32_t i = 0; i < kind.block; ++i) {
       const int8_t code = codes[i / 4 * 64 + j * 4 + i % 4];
       y[i] = scale[i / kind.group][j] * static_cast<float>(code);
       if (kind.zero)
-        y[i] = zero_value(kind.added, {lines, entry, j}, code);
+        y[i] = zero_value(kind.added, {lines, entry, nullptr, j}, code);
       else if (kind.min)
         y[i] = y[i] - min[i / kind.group][j];
     }
@@ -902,20 +909,34 @@ void gemm_table(const GemmArgs* args) {
   gemm_tables(*args, kFloatTables.*kTable, kStep != kStepF32);
 }
 
-// FP8: the sum over k as for floats, then times the output's scale.
+struct E4m3 {
+  static float of(uint8_t c) { return from_f8e4m3(c); }
+};
+struct E5m2 {
+  static float of(uint8_t c) { return from_f8e5m2(c); }
+};
+
+// FP8: the sum over k as for floats, of each group alone, times the output's scale.
 template <float (*kValue)(uint8_t)>
 void gemm_f8(const GemmArgs* args) {
   const GemmArgs& a = *args;
+  const uint32_t kpad = round_up(a.k, 32), group = a.w_group ? a.w_group : kpad;
   for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
     const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
     const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint16_t* x = reinterpret_cast<const uint16_t*>(static_cast<const char*>(a.x) + row * a.x_stride);
       float acc[16] = {};
-      for (uint32_t i = 0; i < round_up(a.k, 32); ++i)
-        for (uint32_t j = 0; j < 16; ++j)
-          acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
-      for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<kStepF32>(w_scale, 0, j);
+      for (uint32_t from = 0, g = 0; from < kpad; from += group, ++g) {
+        float d[16] = {};
+        for (uint32_t i = from; i < kpad && i < from + group; ++i)
+          for (uint32_t j = 0; j < 16; ++j)
+            d[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), d[j]);
+        for (int j = 0; j < 16; ++j) {
+          const float scale = scale_at<kStepF32>(w_scale, g, j);
+          acc[j] = g ? __builtin_fmaf(d[j], scale, acc[j]) : d[j] * scale;
+        }
+      }
       store(a, row, panel, acc);
     }
   }
@@ -970,9 +991,9 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
 #define LINNET_FLOATS(name, NAME, type, bits) \
   case LINNET_##NAME:                         \
     return gather<kStepNone, float_of<type>>(panels, scales, k, row, size_t{k} * sizeof(type) * 16, 0, y);
-#define LINNET_FP8(name, NAME, type) \
-  case LINNET_##NAME:                \
-    return gather<kStepF32, f8_of<from_##name>>(panels, scales, k, row, bytes, 0, y);
+#define LINNET_FP8(name, NAME, type, w_group, kv) \
+  case LINNET_##NAME:                             \
+    return gather<kStepF32, f8_of<type::of>>(panels, scales, k, row, bytes, w_group, y);
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   case LINNET_##NAME:                                                            \
     return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
@@ -1031,7 +1052,7 @@ uint64_t peak_f32(uint64_t n) {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
+#define LINNET_FP8(name, NAME, type, ...) {LINNET_##NAME, 1, gemm_f8<type::of>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_int<k##codes, (w_group != 0), kStep##scale>, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) {LINNET_##NAME, 1, gemm_blocks<LINNET_##NAME>, peak_int8},

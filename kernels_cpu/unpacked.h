@@ -208,7 +208,7 @@ struct Mxfp4 : Nibbles32<32, 0, kStepByte1 * 8> {
 };
 // Of each sixteen inputs a byte's nibbles are i and i + 8.
 struct Nvfp4 {
-  static constexpr size_t kLineBytes = 2048, kEntry = kStepByte4 * 4;
+  static constexpr size_t kLineBytes = 2048, kEntry = kStepByte4Outer * 4;
   static constexpr uint32_t kGroup = 16;
   static constexpr bool kMin = false;
   template <int kFlip>
@@ -222,15 +222,18 @@ struct Nvfp4 {
     scales(entry, k, to);
   }
   static void scales(const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+    const auto* outer = reinterpret_cast<const float*>(to.end) - 32;
+    const V first = load(outer), second = load(outer + 16);
     for (size_t g = 0; g < k / 16; ++g) {
-      float scale[16];
+      alignas(64) float scale[16];
       for (int j = 0; j < 16; ++j) {
         const uint32_t v = entry[g * 16 + static_cast<size_t>(j)], bits = v == 127 ? 0 : (v & 127) << 20;
         float f;
         __builtin_memcpy(&f, &bits, 4);
         scale[j] = f * 0x1p119f;
       }
-      __builtin_memcpy(to.scale + g * to.scale_step, scale, sizeof scale);
+      const V s = load(scale);
+      put_scales(to, g, fma(s, first, mul(s, second)));
     }
   }
 };
@@ -528,7 +531,8 @@ inline void unpacked_panels(const GemmArgs& a, const UnpackedBy& by, uint32_t pa
       UnpackedPanel& panel_of = u->panel[p];
       by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + block * by.lines,
                 static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry, b.k,
-                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines});
+                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines,
+                 static_cast<const uint8_t*>(a.w_scale) + (panel + p + size_t{1}) * a.w_scale_stride});
     }
     const size_t group = row * size_t{a.x_groups} + from / 32;
     b.x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from;

@@ -163,14 +163,14 @@ void rows_alone(const GemmArgs& a, const Scales& scales) {
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
-                    *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
+                    *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride, *const end = entry + a.w_scale_stride;
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
       const float* x_scale = a.x_scale + row * size_t{a.x_groups};
       V acc = all(0.0f);
       for (uint32_t from = 0; from < a.k; from += kUnpackedK, lines += Kind::kLineBytes, entry += scales.step) {
         const uint32_t k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
         alignas(64) float scale[16][16], min[16][16];
-        scales.make(entry, k, {nullptr, 0, 0, scale[0], min[0], 16, 16, 0});
+        scales.make(entry, k, {nullptr, 0, 0, scale[0], min[0], 16, 16, 0, end});
         RowSums sums = {lines, x + from, x_scale + from / 32, scale, a.fetch_ahead};
         row_sums<Product>(Kind{}, k, &sums);
         acc = from ? add(acc, sums.d) : sums.d;
@@ -184,8 +184,16 @@ void rows_alone(const GemmArgs& a, const Scales& scales) {
     }
 }
 
+// A format's place among those of blocks.
+constexpr uint32_t block_index(linnet_format f) {
+  uint32_t i = 0;
+#define LINNET_BLOCKS(name, NAME, ...) i += LINNET_##NAME < f;
+#include "../runtime/formats.inc"
+  return i;
+}
+
 // A row or two of the kinds above, or whatever there is. kBase: the tier that unpacks, or NULL: this one.
-template <class Kind, BlockPlace kPlace, void (*kProduct)(const GemmArgs*), class Product, const KernelTable* kBase = nullptr>
+template <class Kind, linnet_format kFormat, void (*kProduct)(const GemmArgs*), class Product, const KernelTable* kBase = nullptr>
 void gemm_unpacked(const GemmArgs* args) {
   if constexpr (kLikeQ41<Kind>) {
     AskedScales scales = {Kind::scales, Kind::kEntry};
@@ -195,7 +203,7 @@ void gemm_unpacked(const GemmArgs* args) {
     if (args->m <= 2) return rows_alone<Kind, Product>(*args, OwnScales<Kind>());
   }
   if constexpr (kBase != nullptr)
-    unpacked(*args, {kBase->unpack[kPlace], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct, nullptr});
+    unpacked(*args, {kBase->unpack[block_index(kFormat)], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct, nullptr});
   else
     unpacked(*args, unpacked_by<Kind, kProduct>());
 }

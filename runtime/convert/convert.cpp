@@ -238,6 +238,9 @@ Status plan_plain(const ModelSpec& spec, const std::vector<const SourceTensor*>&
   size_t n_whole = 0, n_others = 0;
   for (const PlainTensor& t : *out) {
     const Format f = plain_format(t.rows, options);
+    if (held_blocks(t.rows, f) && t.rows.outer)
+      return fail(err, LINNET_UNSUPPORTED, "tensor '", t.rows.source_name, "': ", format_name(f),
+                  " of a plain file has no second-level factors: ask for --weights q8_0 or another");
     if (!packs_floats(f) && !held_blocks(t.rows, f)) return not_made(t.rows, f, err);
     const GgmlType type = ggml_type(plain_form(f)->type);
     b->tensor(t.name, t.dims, plain_form(f)->type, uint64_t{t.rows.n} * t.rows.k / type.values * type.bytes);
@@ -367,7 +370,7 @@ class Packing {
 
   uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t_.n) / kPanel); }
   size_t panel_size() const { return static_cast<size_t>(panel_bytes(format_, t_.k)); }
-  size_t scale_size() const { return static_cast<size_t>(scales_bytes(format_, t_.k)); }
+  size_t scale_size() const { return static_cast<size_t>(panel_scale_bytes(format_, t_.k)); }
 
   // squares (may be NULL): gets what rounding did. *lost: f16 may have lost weights.
   Status pack(uint32_t p, Bench* b, uint8_t* to, uint8_t* to_scales, Squares* squares, bool* lost, Error* err) const {
@@ -389,7 +392,9 @@ class Packing {
     if (blocks_) {
       b->block_rows.resize(kPanel * t_.gguf_row_bytes());
       LINNET_TRY(t_.gguf_blocks(first, count, b->block_rows.data(), err));
-      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales);
+      float outer[kPanel][2];
+      if (t_.outer) t_.outer(first, count, outer[0]);
+      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales, t_.outer ? outer[0] : nullptr);
       return LINNET_OK;
     }
     b->rows.resize(size_t{kPanel} * k);
@@ -407,6 +412,27 @@ class Packing {
   bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8, exact_ = held_codes(t_, format_),
        blocks_ = t_.gguf_blocks && t_.gguf_format == format_;
 };
+
+}  // namespace
+
+Status rounding_error(const SourceTensor& t, Format f, double* error, Error* err) {
+  constexpr uint32_t kSome = 1u << 17;  // weights
+  *error = 0;
+  if (held_blocks(t, f) || held_codes(t, f)) return LINNET_OK;
+  SourceTensor floats = t;
+  floats.panel = nullptr;
+  const Packing packing(floats, f);
+  const uint32_t most = kSome / kPanel / t.k ? kSome / kPanel / t.k : 1, n = packing.n_panels(), step = n > most ? n / most : 1;
+  std::vector<uint8_t> panel(packing.panel_size() + 1), scales(packing.scale_size() + 1);
+  Bench bench;
+  Squares squares;
+  bool lost = false;
+  for (uint32_t p = 0; p < n; p += step) LINNET_TRY(packing.pack(p, &bench, panel.data(), scales.data(), &squares, &lost, err));
+  *error = squares.error();
+  return LINNET_OK;
+}
+
+namespace {
 
 // Threads take several panels at a time, which go into the file from the cache they were packed in. The scales lie behind all panels.
 Status write_packed(const SourceTensor& t, Format format, Output* out, Workers* workers, Rounding* rounding, Error* err) {
@@ -557,6 +583,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
                 out->spec.n_vocab, " logits");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks
   match_groups(out, options);
+  LINNET_TRY(order_inputs(out, options, err));
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);
 }

@@ -265,6 +265,8 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
   t->own = like.own;
   t->quantised = like.quantised;
   t->source_bytes = like.source_bytes * experts->size();
+  for (const SourceTensor& e : *experts)
+    if (e.order) t->order = e.order;  // no two need be the same: not kept
   const auto all = [&](const auto& same) { return std::all_of(experts->begin(), experts->end(), same); };
   const bool codes = all([&](const SourceTensor& e) { return e.exact_rows && e.exact == like.exact && e.own == like.own; });
   const bool blocks = all([&](const SourceTensor& e) { return e.gguf_blocks && e.gguf_format == like.gguf_format; });

@@ -6,7 +6,8 @@
 namespace linnet::convert {
 namespace {
 
-constexpr const QuantMethod* kQuantMethods[] = {&kGptq, &kAwq, &kMxfp4, &kFp8, &kCompressedTensors, &kBitsandbytes, &kHqq, &kTorchao};
+constexpr const QuantMethod* kQuantMethods[] = {&kGptq,         &kAwq, &kAutoRound, &kIntelAutoRound, &kMxfp4, &kFp8, &kCompressedTensors,
+                                                &kBitsandbytes, &kHqq, &kTorchao};
 
 // "gptq, awq and mxfp4"
 std::string method_names() {

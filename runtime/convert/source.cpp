@@ -67,6 +67,15 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
       }
       return LINNET_OK;
     };
+  if (t->outer)
+    t->outer = [from, outer = t->outer](uint32_t first, uint32_t count, float* out) {
+      for (uint32_t i = 0; i < count; ++i, out += 2) {
+        if (const uint32_t row = from(first + i); row != kNoRow)
+          outer(row, 1, out);
+        else
+          out[0] = 1, out[1] = 0;
+      }
+    };
   if (!t->exact_rows) return;
   t->exact_rows = [from, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
     for (uint32_t i = 0; i < count; ++i) {
@@ -75,6 +84,19 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
         LINNET_TRY(rows(row, 1, to, err));
       else
         exact_row_zero(to, k);
+    }
+    return LINNET_OK;
+  };
+}
+
+void choose_inputs(SourceTensor* t, const InputsInOrder& order) {
+  t->panel = nullptr;
+  t->gguf_blocks = nullptr;
+  t->rows = [order, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
+    std::vector<float> row(k);
+    for (uint32_t i = first; i < first + count; ++i, out += k) {
+      LINNET_TRY(rows(i, 1, row.data(), err));
+      for (uint32_t j = 0; j < k; ++j) out[j] = row[(*order)[j]];
     }
     return LINNET_OK;
   };

@@ -33,6 +33,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   a.m = c->m;
   a.n_panels = c->n_panels;
   a.k = c->k;
+  a.w_group = row.x == LINNET_BF16 ? row.w_group : 0;
   a.accumulate = c->accumulate;
   uint8_t* packed = new uint8_t[packed_bytes(f, n, c->k)];
   fill_matrix(f, static_cast<uint32_t>(n), c->k, packed, rng);
@@ -44,9 +45,9 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   a.w = w;
   a.w_stride = panel_bytes(f, c->k);
   if (row.scale.bytes) {
-    a.w_scale_stride = scales_bytes(f, c->k);
-    uint8_t* s = b.s.take<uint8_t>(c->n_panels * a.w_scale_stride, front);
-    std::memcpy(s, packed + scales_offset(f, n, c->k), c->n_panels * a.w_scale_stride);
+    a.w_scale_stride = panel_scale_bytes(f, c->k);
+    uint8_t* s = b.s.take<uint8_t>(n / 16 * a.w_scale_stride, front);
+    std::memcpy(s, packed + scales_offset(f, n, c->k), n / 16 * a.w_scale_stride);
     a.w_scale = s;
   }
   if ((row.x == LINNET_I8)) {
@@ -194,10 +195,10 @@ void check_every_code(const char* tier, const GemmKernel& kernel) {
     for (uint32_t r = 0; r < rows; ++r)
       for (uint32_t i = 0; i < n && entry.ok(); ++i) {
         const uint16_t half = static_cast<uint16_t>(i);
-        const float want = kernel.w == LINNET_F16      ? f16_to_f32(half)
-                           : kernel.w == LINNET_BF16   ? bf16_to_f32(half)
-                           : kernel.w == LINNET_F8E4M3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
-                                                       : f8e5m2_to_f32(static_cast<uint8_t>(i)),
+        const float want = kernel.w == LINNET_F16        ? f16_to_f32(half)
+                           : kernel.w == LINNET_BF16     ? bf16_to_f32(half)
+                           : row.stored == Stored::kE4m3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
+                                                         : f8e5m2_to_f32(static_cast<uint8_t>(i)),
                     got = y[size_t{r} * n + i];
         entry.expect(std::isnan(want) ? std::isnan(got) : got == want, "code 0x%x is %.9g, not %.9g, row %u of %u", i, got, want, r, rows);
       }
@@ -767,8 +768,10 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
         if (at % gguf_block_bytes(f) >= 192) blocks[at] = rng.below(2) ? 0x80 : 0x7F;
       for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f)) put_block_scales(f, blocks.data() + at, rng);
       for (size_t r = 0; format_nested(f) && r < kPanel; ++r) put_outer_scales(blocks.data() + r * stride, k / row.w_group, rng);
+      float outer[kPanel][2];
+      for (float(&two)[2] : outer) two[0] = rng.unit(), two[1] = rng.below(2) ? 0 : two[0] * rng.unit() * 0x1p-24f;
       pack_gguf_blocks(f, blocks.data(), stride, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
-                       p + scales_offset(f, n, k) + first / kPanel * scales_bytes(f, k));
+                       p + scales_offset(f, n, k) + first / kPanel * panel_scale_bytes(f, k), row.scale.outer ? outer[0] : nullptr);
     }
     return bytes;
   }
