@@ -4,6 +4,7 @@
 #endif
 #include "avx2.h"
 
+#include "float_tables.h"
 #include "rows.h"
 #include "unpacked_rows.h"
 
@@ -331,6 +332,25 @@ void gemm_float(const GemmArgs* args) {
     panel += panels;
   }
 }
+
+// Both halves of sixteen floats, of which the instruction chooses by three bits.
+struct FloatTable {
+  __m256 low, high;
+  static INLINE FloatTable load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+  static INLINE Vi words(const uint8_t* p) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
+  }
+  template <int kShift>
+  INLINE __m256 at(__m256i words) const {
+    const __m256i by = kShift ? _mm256_srli_epi32(words, kShift) : words, top = kShift < 28 ? _mm256_slli_epi32(words, 28 - kShift) : words;
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, by), _mm256_permutevar8x32_ps(high, by), _mm256_castsi256_ps(top));
+  }
+  template <int kShift>
+  INLINE V at(Vi words) const {
+    return {at<kShift>(words.a), at<kShift>(words.b)};
+  }
+};
+constexpr TableTiles kTiles = {2, 1, 4, 1};
 
 // FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
 // right, subnormals included. kAny: infinities and NaNs too.
@@ -681,6 +701,8 @@ const GemmKernel kGemm[] = {
   {LINNET_##NAME, 1, gemm_of<k##codes, w_group ? kStep##scale : kStepNone>(), bits == 4 ? peak_i4 : peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
   {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
+#define LINNET_TABLES(name, NAME, table, scale) \
+  {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"
 };
 

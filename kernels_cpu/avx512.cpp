@@ -4,6 +4,7 @@
 #endif
 #include "avx512.h"
 
+#include "float_tables.h"
 #include "rows.h"
 
 namespace linnet {
@@ -274,6 +275,17 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
+struct FloatTable {
+  __m512 of;
+  static inline __attribute__((always_inline)) FloatTable load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static inline __attribute__((always_inline)) Vi words(const uint8_t* p) { return _mm512_loadu_si512(p); }
+  template <int kShift>
+  inline __attribute__((always_inline)) V at(Vi words) const {  // the instruction takes four bits
+    return _mm512_permutexvar_ps(kShift ? _mm512_srli_epi32(words, kShift) : words, of);
+  }
+};
+constexpr TableTiles kTiles = {4, 4, 4, 4};
+
 // FP8 of input j of 16 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
 // right, subnormals included.
 template <bool kE4M3>
@@ -438,6 +450,8 @@ uint64_t peak_f32(uint64_t n) {
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
 #define LINNET_FP8(name, NAME, ...) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME != LINNET_F8E5M2 >, peak_f32},
+#define LINNET_TABLES(name, NAME, table, scale) \
+  {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of < k##codes, w_group ? kStep##scale : kStepNone >, bits == 4 ? peak_i4 : peak_int8},
 #include "../runtime/formats.inc"

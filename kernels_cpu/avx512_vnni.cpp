@@ -244,7 +244,7 @@ struct FewRows {
 
 // Q4_K and Q5_K: codes are unsigned as they are.
 template <class Kind, int R>
-void few_k45(const GemmArgs& a, uint32_t row, uint32_t panel) {
+void few_k45(const GemmArgs& a, const UnpackedBy&, uint32_t row, uint32_t panel) {
   constexpr bool kFifth = Kind::kLineBytes != Q4K::kLineBytes;
   FewRows at(a, row, panel);
   const __m512i four = _mm512_set1_epi8(15), sixteen = _mm512_set1_epi8(16);
@@ -295,7 +295,7 @@ void few_k45(const GemmArgs& a, uint32_t row, uint32_t panel) {
 
 // Q6_K: codes are 32 more than they stand for; the sums start at what takes that back.
 template <int R>
-void few_q6_k(const GemmArgs& a, uint32_t row, uint32_t panel) {
+void few_q6_k(const GemmArgs& a, const UnpackedBy&, uint32_t row, uint32_t panel) {
   FewRows at(a, row, panel);
   const __m512i four = _mm512_set1_epi8(15), upper = _mm512_set1_epi8(0x30);
   __m512 acc[R];
@@ -360,6 +360,10 @@ template <>
 struct RowOf<Q41> : HalfRow<kStepF16Min> {
   static constexpr int kMore = 0;
 };
+// Zero4: scales and minima of 256 inputs are made before.
+struct Q41Made : Q41 {};
+template <>
+struct RowOf<Q41Made> : RowOf<Q41> {};
 template <>
 struct RowOf<Q50> : HalfRow<kStepF16> {
   static constexpr int kMore = 16;
@@ -409,8 +413,9 @@ struct RowOf<Nvfp4> : HalfRow<0> {
 
 // A few rows by nibbles, of which a byte has inputs i and i + half a group.
 template <class Kind, int R>
-void few_nibbles(const GemmArgs& a, uint32_t row, uint32_t panel) {
+void few_nibbles(const GemmArgs& a, const UnpackedBy& by, uint32_t row, uint32_t panel) {
   using Of = RowOf<Kind>;
+  constexpr bool kMade = __is_same(Kind, Q41Made);
   constexpr int kLines = Kind::kGroup / 8;
   constexpr bool kFifth = Kind::kLineBytes > 2048;
   constexpr uint32_t kGroup = Kind::kGroup;
@@ -420,8 +425,10 @@ void few_nibbles(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const __m512i table = Of::kHasTable ? _mm512_broadcast_i32x4(load16(reinterpret_cast<const uint8_t*>(Of::kTable.of))) : four;
   __m512 acc[R];
   EACH_ROW acc[r] = _mm512_setzero_ps();
-  for (uint32_t from = 0; from < a.k; from += 256, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8) {
+  for (uint32_t from = 0; from < a.k; from += 256, at.entry += kMade ? by.entry : Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8) {
     const uint32_t k = a.k - from < 256 ? a.k - from : 256, groups = k / kGroup;
+    alignas(64) float scales[8][16], minima[8][16];
+    if (kMade) by.scales(at.entry, k, {nullptr, 0, 0, scales[0], minima[0], 16, 16, 0, nullptr});
     alignas(64) int32_t start[R][64];  // of sixteens, each four times
     if (kGroup == 16) {
       EACH_ROW for (uint32_t i = 0; i < k; i += 64) {
@@ -456,7 +463,7 @@ void few_nibbles(const GemmArgs& a, uint32_t row, uint32_t panel) {
           EACH_ROW Vnni::add(dot[r][h], code[h], at.four(r, static_cast<size_t>(h) * kGroup / 2 + static_cast<size_t>(t) * 4));
         }
       }
-      const __m512 scale = Of::scale(at.entry, g, at.end);
+      const __m512 scale = kMade ? _mm512_load_ps(scales[g]) : Of::scale(at.entry, g, at.end);
       EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(dot[r][0], dot[r][1])),
                                       _mm512_mul_ps(scale, at.scale(r, g * kGroup / 32)), d[r]);
     }
@@ -466,7 +473,7 @@ void few_nibbles(const GemmArgs& a, uint32_t row, uint32_t panel) {
       EACH_ROW _mm512_store_ps(
           sums[r], x_sums(at.x_sum128 + static_cast<size_t>(r) * at.groups, at.x_scale + static_cast<size_t>(r) * at.groups, groups));
       for (uint32_t g = 0; g < groups; ++g) {
-        const __m512 min = Of::min(at.entry, g);
+        const __m512 min = kMade ? _mm512_load_ps(minima[g]) : Of::min(at.entry, g);
         EACH_ROW acc[r] = _mm512_fmadd_ps(min, _mm512_set1_ps(sums[r][g]), acc[r]);
       }
     }
@@ -503,7 +510,7 @@ struct RowOf<Q3K> {
 };
 
 template <class Kind, int R>
-void few_two_bits(const GemmArgs& a, uint32_t row, uint32_t panel) {
+void few_two_bits(const GemmArgs& a, const UnpackedBy&, uint32_t row, uint32_t panel) {
   using Of = RowOf<Kind>;
   constexpr bool kThird = Kind::kLineBytes > 1024;
   constexpr uint32_t kParts = 32 / Kind::kGroup;
@@ -560,10 +567,12 @@ void few_two_bits(const GemmArgs& a, uint32_t row, uint32_t panel) {
 
 // Of kinds that have products of their own for 1, 2 and 4 rows, or some of these.
 struct Few {
-  void (*of[3])(const GemmArgs& a, uint32_t row, uint32_t panel);
+  void (*of[3])(const GemmArgs& a, const UnpackedBy& by, uint32_t row, uint32_t panel);
 };
 template <class Kind>
 constexpr Few kFew = {};
+template <uint32_t kOf, bool kAdded>
+constexpr Few kFew<Zero4<kOf, kAdded>> = {{few_nibbles<Q41Made, 1>, few_nibbles<Q41Made, 2>}};
 template <>
 constexpr Few kFew<Q4K> = {{few_k45<Q4K, 1>, few_k45<Q4K, 2>, few_k45<Q4K, 4>}};
 template <>
@@ -605,7 +614,7 @@ __attribute__((noinline)) void gemm_gguf(GemmArgs a, const UnpackedBy& by, const
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t left = a.m - row, i = left >= 4 && few.of[2] ? 2 : left >= 2 ? 1 : 0;
-      few.of[i](a, row, panel);
+      few.of[i](a, by, row, panel);
       row += 1u << i;
     }
 }

@@ -22,7 +22,8 @@ struct Fetch {
 //   Blocks:    for every 256 inputs, of the last fewer, d is such a sum over W's groups (32 or 16); acc = acc + d, of the first 256 d.
 //   Where W has
 //              minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
-//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale. In groups: d is such
+//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). Tables: w[k] = table[code] * scale, rounded. FP8: over kpad,
+//   then acc = acc * w_scale. In groups: d is such
 //   a
 //              sum over a group; acc = d * w_scale of the first, then acc = fmaf(d, w_scale, acc).
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
@@ -95,6 +96,11 @@ enum OuterBytes : uint32_t {
 // Books of the IQ kinds of blocks, by the number of a run.
 struct IqBooks {
   const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
+};
+
+// What the codes of formats of tables choose from, and the map of the bytes that double quantisation makes of scales.
+struct FloatTables {
+  float nf4[16], fp4[16], scales[256];
 };
 
 // One tier. Null members are inherited from the next weaker tier that has them.
@@ -171,7 +177,8 @@ struct KernelTable {
   // Of each format of blocks in their order; for tiers that multiply in another way and unpack as this one does.
   const UnpackBlocks* unpack = nullptr;
 
-  const IqBooks* books = nullptr;  // of the scalar tier alone
+  const IqBooks* books = nullptr;       // of the scalar tier alone
+  const FloatTables* tables = nullptr;  // the same
 
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;

@@ -1,6 +1,7 @@
 // NEON of every 64-bit ARM (Cortex-A53, A72: no dot product), bit-equal to scalar.cpp.
 #include "neon.h"
 
+#include "float_tables.h"
 #include "rows.h"
 #include "unpacked_rows.h"
 
@@ -119,6 +120,32 @@ void gemm_float(const GemmArgs* args) {
     panel += panels;
   }
 }
+
+// Sixteen floats as bytes, of which the instruction chooses sixteen.
+struct FloatTable {
+  uint8x16x4_t of;
+  static INLINE FloatTable load(const float* p) {
+    FloatTable t;
+    UNROLL for (int i = 0; i < 4; ++i) t.of.val[i] = vreinterpretq_u8_f32(vld1q_f32(p + i * 4));
+    return t;
+  }
+  static INLINE Vi words(const uint8_t* p) {
+    Vi r;
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vreinterpretq_s32_u8(vld1q_u8(p + i * 16));
+    return r;
+  }
+  template <int kShift>
+  INLINE V at(Vi words) const {
+    V r;
+    UNROLL for (int i = 0; i < 4; ++i) {
+      const uint32x4_t code = vandq_u32(vshlq_u32(vreinterpretq_u32_s32(words.v[i]), vdupq_n_s32(-kShift)), vdupq_n_u32(15));
+      const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100u), code, 0x04040404u);
+      r.v[i] = vreinterpretq_f32_u8(vqtbl4q_u8(of, vreinterpretq_u8_u32(bytes)));
+    }
+    return r;
+  }
+};
+constexpr TableTiles kTiles = {2, 1, 4, 1};
 
 template <bool kE4M3, int R>
 void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
@@ -305,6 +332,8 @@ const GemmKernel kGemm[] = {
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
   {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
+#define LINNET_TABLES(name, NAME, table, scale) \
+  {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"
 };
 

@@ -315,7 +315,7 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
 }
 
 void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, uint32_t k, uint32_t row, float* y) {
-  if (format_row(f).stored == Stored::kBlocks) return scalar_table.gather_row(f, panels, scales, n, k, row, y);
+  if (format_block(f) > 1) return scalar_table.gather_row(f, panels, scales, n, k, row, y);
   const FormatRow& info = format_row(f);
   const size_t r = row % kPanel, panel = row / kPanel, groups = n_w_groups(f, k);
   const uint8_t* base = static_cast<const uint8_t*>(panels) + panel * panel_bytes(f, k);

@@ -16,7 +16,9 @@ namespace linnet {
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
 // pack_panel for blocks; k is a multiple of the block. false too for kinds that files alone have (packs_floats).
 bool pack_blocks(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// One panel of blocks as GGUF files have them, bit for bit: n_rows (1..16) rows of k inputs at `stride` bytes. outer: (n_rows, 2) factors
+// One panel of blocks as GGUF files have them, or of tables as checkpoints of bitsandbytes do (64 inputs: codes, f32 scale, or a code of
+// it with the outer scale, the same for 256 groups of a row or the row before, and the offset), bit for bit: n_rows (1..16) rows of k
+// inputs at `stride` bytes. outer: (n_rows, 2) factors
 // of a format that has them (outer_factor), or NULL: 1.
 void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales,
                       const float* outer = nullptr);

@@ -241,6 +241,11 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
   static constexpr bool kMin = true;
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    codes<kFlip>(lines, k, to);
+    scales(entry, k, to);
+  }
+  template <int kFlip>
+  __attribute__((noinline)) static void codes(const uint8_t* lines, uint32_t k, const UnpackTo& to) {
     for (size_t i = 0; i < k; i += 32)
       for (size_t t = 0; t < 4; ++t, lines += 64) {
         fetch_line(lines, to);
@@ -249,7 +254,6 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
         put_line(at, [&](int j) { return (v.of[j] & each(15)) ^ each(kFlip); });
         put_line(at + 4 * to.line, [&](int j) { return (v.of[j] >> 4 & each(15)) ^ each(kFlip); });
       }
-    scales(entry, k, to);
   }
   static void scales(const uint8_t* entry, uint32_t k, const UnpackTo& to) {
     for (size_t g = 0; g < k / 32; ++g, entry += kStepF16Min) {
@@ -258,6 +262,52 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
     }
   }
 };
+// The same codes with a scale and a zero point of 16 bits for a block: f16 or, where the scale's sign is set, bf16. added: the zero point
+// is added to (code - 8) * scale, else taken off the code.
+__attribute__((noinline)) inline void zero_scales(const uint8_t* entry, uint32_t k, uint32_t block, bool added, const UnpackTo& to) {
+  for (size_t g = 0; g < k / 32; entry += kStepF16Min) {
+    uint16_t raw[2][16];
+    alignas(64) float of[2][16];
+    __builtin_memcpy(raw, entry, sizeof raw);
+    store(of[0], first_scales(entry));
+    store(of[1], first_scales(entry + 32));
+    for (int j = 0; j < 16; ++j) {
+      const uint32_t wide[2] = {(raw[0][j] & 0x7FFFu) << 16, uint32_t{raw[1][j]} << 16};
+      if (raw[0][j] & 0x8000) __builtin_memcpy(&of[0][j], &wide[0], 4), __builtin_memcpy(&of[1][j], &wide[1], 4);
+    }
+    const V scale = load(of[0]), zero = load(of[1]), min = added ? sub(mul(scale, all(8.0f)), zero) : mul(zero, scale);
+    for (const size_t end = g + block / 32; g < end; ++g) {
+      put_scales(to, g, scale);
+      store(to.min + g * to.min_step, min);
+    }
+  }
+}
+template <uint32_t kOf, bool kAdded>
+struct Zero4 : Nibbles32<kOf, 0, kStepF16Min * 256 / kOf> {
+  static constexpr bool kMin = true;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    Q41::codes<kFlip>(lines, k, to);
+    scales(entry, k, to);
+  }
+  static void scales(const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    uint32_t block = kOf;
+    bool added = kAdded;
+    asm("" : "+r"(block), "+r"(added));  // or GCC makes a copy for each
+    zero_scales(entry, k, block, added, to);
+  }
+};
+using Hqq32 = Zero4<32, false>;
+using Hqq64 = Zero4<64, false>;
+using Hqq128 = Zero4<128, false>;
+using Ao32 = Zero4<32, true>;
+using Ao64 = Zero4<64, true>;
+using Ao128 = Zero4<128, true>;
+template <class Kind>
+constexpr bool kLikeQ41 = false;
+template <uint32_t kOf, bool kAdded>
+constexpr bool kLikeQ41<Zero4<kOf, kAdded>> = true;
+
 // A word of fifth bits lies behind them.
 template <size_t kEntry, int kLess>
 struct Q5 : Nibbles32<32, 4, kEntry> {
@@ -421,6 +471,8 @@ struct Tq1 {
 namespace linnet {
 namespace {
 
+// Scales and minima of k inputs of a panel of blocks.
+using BlockScales = void(const uint8_t* entry, uint32_t k, const UnpackTo& to);
 // A kind and a tier's product of i8g128.
 struct UnpackedBy {
   UnpackBlocks unpack;
@@ -428,6 +480,7 @@ struct UnpackedBy {
   uint32_t group;
   bool min;
   void (*product)(const GemmArgs*);
+  BlockScales* scales;  // kLikeQ41: of few rows
 };
 
 // Scales and sums of at most 256 inputs of some rows in groups of 16.
@@ -511,7 +564,9 @@ inline void unpacked(const GemmArgs& a, const UnpackedBy& by) {
 // kProduct: the tier's of i8g128.
 template <class Kind, void (*kProduct)(const GemmArgs*), int kFlip = 0>
 constexpr UnpackedBy unpacked_by() {
-  return {Kind::template unpack<kFlip>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct};
+  UnpackedBy by = {Kind::template unpack<kFlip>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct, nullptr};
+  if constexpr (kLikeQ41<Kind>) by.scales = Kind::scales;
+  return by;
 }
 
 }  // namespace

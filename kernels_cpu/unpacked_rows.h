@@ -148,8 +148,18 @@ INLINE void row_sums(Tq2, uint32_t, RowSums* s) {
 template <class Kind, class Product>
 concept HasRowSums = requires(RowSums* s) { row_sums<Product>(Kind{}, 256u, s); };
 
-template <class Kind, class Product>
-void rows_alone(const GemmArgs& a) {
+// A kind's own scales, `step` bytes for 256 inputs, and those of kLikeQ41, which are asked for at run time.
+template <class Kind>
+struct OwnScales {
+  static constexpr size_t step = Kind::kEntry;
+  static INLINE void make(const uint8_t* entry, uint32_t k, const UnpackTo& to) { Kind::scales(entry, k, to); }
+};
+struct AskedScales {
+  BlockScales* make;
+  size_t step;
+};
+template <class Kind, class Product, class Scales>
+void rows_alone(const GemmArgs& a, const Scales& scales) {
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
@@ -157,10 +167,10 @@ void rows_alone(const GemmArgs& a) {
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
       const float* x_scale = a.x_scale + row * size_t{a.x_groups};
       V acc = all(0.0f);
-      for (uint32_t from = 0; from < a.k; from += kUnpackedK, lines += Kind::kLineBytes, entry += Kind::kEntry) {
+      for (uint32_t from = 0; from < a.k; from += kUnpackedK, lines += Kind::kLineBytes, entry += scales.step) {
         const uint32_t k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
         alignas(64) float scale[16][16], min[16][16];
-        Kind::scales(entry, k, {nullptr, 0, 0, scale[0], min[0], 16, 16, 0, end});
+        scales.make(entry, k, {nullptr, 0, 0, scale[0], min[0], 16, 16, 0, end});
         RowSums sums = {lines, x + from, x_scale + from / 32, scale, a.fetch_ahead};
         row_sums<Product>(Kind{}, k, &sums);
         acc = from ? add(acc, sums.d) : sums.d;
@@ -185,11 +195,15 @@ constexpr uint32_t block_index(linnet_format f) {
 // A row or two of the kinds above, or whatever there is. kBase: the tier that unpacks, or NULL: this one.
 template <class Kind, linnet_format kFormat, void (*kProduct)(const GemmArgs*), class Product, const KernelTable* kBase = nullptr>
 void gemm_unpacked(const GemmArgs* args) {
-  if constexpr (HasRowSums<Kind, Product>) {
-    if (args->m <= 2) return rows_alone<Kind, Product>(*args);
+  if constexpr (kLikeQ41<Kind>) {
+    AskedScales scales = {Kind::scales, Kind::kEntry};
+    asm("" : "+r"(scales.make), "+r"(scales.step));  // or GCC makes a copy for each
+    if (args->m <= 2) return rows_alone<Q41, Product>(*args, scales);
+  } else if constexpr (HasRowSums<Kind, Product>) {
+    if (args->m <= 2) return rows_alone<Kind, Product>(*args, OwnScales<Kind>());
   }
   if constexpr (kBase != nullptr)
-    unpacked(*args, {kBase->unpack[block_index(kFormat)], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct});
+    unpacked(*args, {kBase->unpack[block_index(kFormat)], Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct, nullptr});
   else
     unpacked(*args, unpacked_by<Kind, kProduct>());
 }

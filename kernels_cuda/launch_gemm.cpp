@@ -38,6 +38,8 @@ Choice choice_of(Format f) {
       if (row.scale.zero && !wide) return {kNone, kNone, kNone, 1, 0, true};
       return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
                   : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
+    case Stored::kTables:
+      return {kNone, kNone, kNone, 0, 0, false};
     case Stored::kBlocks: {
       Choice c = {kNone, kNone, kNone, 1, 0, true, kPanel * row.scale.bytes * (256u / row.w_group)};
 #define LINNET_X(NAME, name, kind, n_pieces, n_minima) \

@@ -165,6 +165,9 @@ Format exact_format(ExactForm form, uint32_t k) {
   return best ? best->format : LINNET_FORMAT_DEFAULT;
 }
 
+// Whether a tensor comes in blocks that GGUF files have.
+static bool gguf_file_blocks(const SourceTensor& t) { return t.gguf_blocks && plain_form(t.gguf_format); }
+
 // What a tensor is packed as. Blocks of a GGUF file stay what they are where blocks of any kind are asked for, since such files mix them.
 // Embedding and LM head keep 8 bits where fewer are asked for: they are what 4 bits
 // hurt most, and llama.cpp's 4-bit files hold them in more as well.
@@ -174,7 +177,7 @@ Format packed_format(const SourceTensor& t, const Options& options) {
   const bool asks = options.weights != LINNET_FORMAT_DEFAULT;
   if (!asks && t.own != LINNET_FORMAT_DEFAULT) return t.own;
   const Format asked = asks ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : kFine;
-  if (t.gguf_blocks && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
+  if (gguf_file_blocks(t) && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? kFine : asked;
 }
 
@@ -192,7 +195,8 @@ void match_groups(Source* source, const Options& options) {
     for (SourceTensor& t : source->tensors) {
       const auto like = is_one(t) && t.own == LINNET_FORMAT_DEFAULT ? own.find(t.layer) : own.end();
       if (like == own.end()) continue;
-      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128, LINNET_F8E4M3G128})
+      const Format stored = t.source_type == "BF16" ? LINNET_BF16 : t.source_type == "F16" ? LINNET_F16 : LINNET_F32;
+      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128, LINNET_F8E4M3G128, stored})
         if (format_row(f).x == format_row(like->second).x && format_row(f).x_group == format_row(like->second).x_group) {
           t.own = f;
           break;
@@ -219,8 +223,9 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   if (!role_row(t.role).matrix() || role_row(t.role).f32() || t.role == kPosEmbd) return LINNET_F32;
   if (!gguf_block_bytes(f)) return f;
   const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact.bits == format_row(f).bits);
-  if (!held && t.gguf_blocks && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
-  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput)) f = t.gguf_blocks ? t.gguf_format : LINNET_I8G32;
+  if (!held && gguf_file_blocks(t) && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
+  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput))
+    f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
   if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
   return t.k % gguf_block_values(f) ? LINNET_F16 : f;
 }

@@ -6,8 +6,8 @@
 namespace linnet::convert {
 namespace {
 
-constexpr const QuantMethod* kQuantMethods[] = {&kGptq, &kAwq,       &kAutoRound, &kIntelAutoRound, &kMxfp4,
-                                                &kFp8,  &kFbgemmFp8, &kModelOpt,  &kQuark,          &kCompressedTensors};
+constexpr const QuantMethod* kQuantMethods[] = {&kGptq,     &kAwq,   &kAutoRound,         &kIntelAutoRound, &kMxfp4, &kFp8,    &kFbgemmFp8,
+                                                &kModelOpt, &kQuark, &kCompressedTensors, &kBitsandbytes,   &kHqq,   &kTorchao};
 
 // "gptq, awq and mxfp4"
 std::string method_names() {

@@ -45,7 +45,8 @@ struct QuantMethod {
   // holds codes and scales bit for bit, exact and exact_rows or gguf_format and gguf_blocks, and `own`. *needs_format: why none does.
   Status (*read)(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err);
 };
-extern const QuantMethod kGptq, kAwq, kAutoRound, kIntelAutoRound, kMxfp4, kFp8, kFbgemmFp8, kModelOpt, kQuark, kCompressedTensors;
+extern const QuantMethod kGptq, kAwq, kAutoRound, kIntelAutoRound, kMxfp4, kFp8, kFbgemmFp8, kModelOpt, kQuark, kCompressedTensors,
+    kBitsandbytes, kHqq, kTorchao;
 
 // No method where config.json has no quantization_config. Another method is refused by name.
 Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err);

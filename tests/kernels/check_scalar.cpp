@@ -458,6 +458,8 @@ void reference_pack(Rng& rng) {
                "what does not fit is not exact");
 }
 
+bool zero_points(Format f) { return f >= LINNET_HQQ4G32 && f <= LINNET_AO4G128; }
+
 // Blocks as they are: each weight is what the reader of GGUF files makes of the block, and back they are the same bytes.
 void reference_blocks(Rng& rng) {
   Entry entry("scalar", "blocks", "as GGUF files have them");
@@ -495,7 +497,7 @@ void reference_blocks(Rng& rng) {
       }
     }
   }
-  for (const FormatRow& row : kFormats) kinds -= row.stored == Stored::kBlocks;
+  for (const FormatRow& row : kFormats) kinds -= row.stored == Stored::kBlocks && !zero_points(row.format);
   entry.expect(kinds == 0, "a format has no type of its name");
 }
 
@@ -534,6 +536,81 @@ void reference_outer(Rng& rng) {
   float two[2];
   for (const float bad : {0.0f, -1.0f, __builtin_inff(), __builtin_nanf(""), 0x1p-81f, 0x1p81f})
     entry.expect(!outer_factor(bad, false, two) && !outer_factor(bad, true, two), "%g taken", static_cast<double>(bad));
+}
+
+// Zero points of 16 bits: weights are what HQQ and torchao make of them, and back they are the same bytes.
+void reference_zero_points(Rng& rng) {
+  Entry entry("scalar", "zero points", "of 16 bits");
+  for (const FormatRow& row : kFormats) {
+    if (!zero_points(row.format)) continue;
+    const uint32_t block = row.w_group, k = block * 3, bytes = gguf_block_bytes(row.format);
+    std::vector<uint8_t> blocks(16 * 3 * bytes), panel(panel_bytes(row.format, k)), scales(panel_scale_bytes(row.format, k)),
+        again(3 * bytes);
+    std::vector<float> y(k);
+    for (uint8_t& v : blocks) v = static_cast<uint8_t>(rng.next());
+    for (size_t at = 0; at < blocks.size(); at += bytes) put_block_scales(row.format, blocks.data() + at, rng);
+    entry.expect(gguf_blocks_finite(row.format, blocks.data(), 48), "%s: not finite", row.name);
+    pack_gguf_blocks(row.format, blocks.data(), 3 * bytes, 16, k, panel.data(), scales.data());
+    for (uint32_t r = 0; r < 16; ++r) {
+      unpack_row(panel.data(), scales.data(), row.format, 16, k, r, y.data());
+      unpack_gguf_blocks(panel.data(), scales.data(), row.format, k, r, again.data());
+      entry.expect(!std::memcmp(again.data(), blocks.data() + r * 3 * bytes, again.size()), "%s row %u: not back", row.name, r);
+      for (uint32_t i = 0; i < k; ++i) {
+        const uint8_t* from = blocks.data() + (r * 3 + i / block) * bytes;
+        uint16_t of[2];
+        std::memcpy(of, from, 4);
+        const bool wide = of[0] & 0x8000, added = row.format >= LINNET_AO4G32;
+        const float scale = wide ? bf16_to_f32(of[0] & 0x7FFF) : f16_to_f32(of[0]), zero = wide ? bf16_to_f32(of[1]) : f16_to_f32(of[1]);
+        const float code = static_cast<float>(from[4 + i % block / 32 * 16 + i % 16] >> (i % 32 / 16 * 4) & 15);
+        const float less = code - (added ? 8.0f : zero), product = less * scale, want = added ? product + zero : product;
+        entry.expect(y[i] == want, "%s row %u [%u]: %.9g, not %.9g", row.name, r, i, static_cast<double>(y[i]), static_cast<double>(want));
+      }
+    }
+    const uint16_t bad[2] = {0x7C00, 0x3C00};  // an infinite scale
+    std::memcpy(blocks.data(), bad, sizeof bad);
+    entry.expect(!gguf_blocks_finite(row.format, blocks.data(), 1), "%s: finite", row.name);
+  }
+}
+
+// Tables: the bits of f32 weights of the same values, and back they are the same bytes.
+void reference_tables(Rng& rng) {
+  Entry entry("scalar", "tables", "as f32 weights");
+  Buffers& b = buffers();
+  for (uint32_t i = 0; i < 4 * g_cases; ++i) {
+    const linnet_format f = static_cast<linnet_format>(LINNET_F32 + i % kMaxFormat);
+    if (!format_known(f) || format_row(f).stored != Stored::kTables) continue;
+    GemmCase c;
+    make_gemm_case(f, rng, &c);
+    const uint32_t n = c.n_panels * 16, k = c.k;
+    float *want = b.a.take<float>(y_floats(c.a)), *got = b.b.take<float>(y_floats(c.a));
+    start_y(c.a, want);
+    start_y(c.a, got);
+    std::vector<float> row(k), panels(size_t{n} * k);
+    const size_t bytes = k / format_row(f).w_group * gguf_block_bytes(f);
+    std::vector<uint8_t> blocks(16 * bytes), panel(panel_bytes(f, k)), scales(panel_scale_bytes(f, k));
+    for (uint32_t o = 0; o < n; ++o) {
+      unpack_row(c.a.w, c.a.w_scale, f, n, k, o, row.data());
+      for (uint32_t t = 0; t < k; ++t) panels[(size_t{o} / 16 * k + t) * 16 + o % 16] = row[t];
+      unpack_gguf_blocks(c.a.w, c.a.w_scale, f, k, o, blocks.data() + o % 16 * bytes);
+      if (o % 16 != 15) continue;
+      entry.expect(gguf_blocks_finite(f, blocks.data(), 16 * (k / 64)), "%s: not finite", format_name(f));
+      pack_gguf_blocks(f, blocks.data(), bytes, 16, k, panel.data(), scales.data());
+      entry.expect(!std::memcmp(panel.data(), static_cast<const uint8_t*>(c.a.w) + o / 16 * c.a.w_stride, panel.size()) &&
+                       !std::memcmp(scales.data(), static_cast<const uint8_t*>(c.a.w_scale) + o / 16 * c.a.w_scale_stride, scales.size()),
+                   "%s k %u panel %u: not back", format_name(f), k, o / 16);
+    }
+    GemmArgs a = c.a;
+    a.y = got;
+    for (uint32_t g = 0; g < scalar_table.n_gemm; ++g)
+      if (scalar_table.gemm[g].w == f) scalar_table.gemm[g].run(&a);
+    a.w = panels.data();
+    a.w_stride = size_t{k} * 64;
+    a.w_scale = nullptr;
+    a.y = want;
+    for (uint32_t g = 0; g < scalar_table.n_gemm; ++g)
+      if (scalar_table.gemm[g].w == LINNET_F32) scalar_table.gemm[g].run(&a);
+    entry.same(want, got, y_floats(c.a), "%s m %u panels %u k %u", format_name(f), c.m, c.n_panels, k);
+  }
 }
 
 }  // namespace
@@ -575,6 +652,8 @@ void check_scalar(const KernelTable& scalar, Rng& rng) {
   reference_pack(rng);
   reference_blocks(rng);
   reference_outer(rng);
+  reference_tables(rng);
+  reference_zero_points(rng);
   check_gather("scalar", scalar, rng);
 }
 

@@ -1101,7 +1101,7 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
     REQUIRE(at != c.quantization.npos);
     c.quantization.replace(at, from.size(), to);
   };
-  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq,");
+  with("\"gptq\"", "\"aqlm\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'aqlm' is not supported, only gptq, awq,");
   with("\"gptq\"", "7"), refused(c, LINNET_UNSUPPORTED, "quant_method is missing or no string");
   with("\"bits\":4", "\"bits\":5"), refused(c, LINNET_UNSUPPORTED, "bits = 5 is not supported, only 2, 3, 4 and 8");
   with("\"bits\":4", "\"bits\":\"4\""), refused(c, LINNET_BAD_FILE, "quantization_config.bits is no integer");
