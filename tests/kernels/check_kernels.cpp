@@ -106,7 +106,8 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
   a.bias = nullptr;
   a.accumulate = 0;
   uint8_t* spot = static_cast<uint8_t*>(const_cast<void*>(row.scale.bytes ? a.w_scale : a.w));
-  const uint32_t bytes = row.scale.half ? 2 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
+  // Of nested scales the offset is changed, an f32 that comes first.
+  const uint32_t bytes = row.scale.half ? 2 : format_nested(kernel.w) ? 4 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
   const bool of_bytes = row.stored == Stored::kBlocks && !row.scale.half;
   if (kernel.w == LINNET_IQ1_M) spot += 16 * 16;  // its scales lie behind bits of codes
   const auto set = [&](float v) {
