@@ -270,7 +270,7 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
   const auto all = [&](const auto& same) { return std::all_of(experts->begin(), experts->end(), same); };
   const bool codes = all([&](const SourceTensor& e) { return e.exact_rows && e.exact == like.exact && e.own == like.own; });
   const bool blocks = all([&](const SourceTensor& e) { return e.gguf_blocks && e.gguf_format == like.gguf_format; });
-  if (!codes && !blocks && like.own != LINNET_FORMAT_DEFAULT) t->own = LINNET_I8G32;
+  if (!codes && !blocks) t->own = LINNET_FORMAT_DEFAULT;  // match_groups knows what the rows' others have
   if (codes) {
     t->exact = like.exact;
     t->exact_rows = [=](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {

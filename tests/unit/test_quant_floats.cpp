@@ -272,6 +272,74 @@ TEST_CASE("compressed-tensors in FP4 and FP8: what cannot be kept is refused by 
   CHECK(packed(c, LINNET_F32) == LINNET_F32);
 }
 
+// By a plain writer: a Mixtral of one layer, whose experts are the tool's matrices with other factors each.
+TEST_CASE("NVFP4 and FP8 of folders: experts have factors and scales of their own") {
+  for (const std::string name : {"ct-nvfp4", "ct-fp8-channel"}) {
+    CAPTURE(name);
+    const bool nv = name == "ct-nvfp4";
+    const Format own = nv ? LINNET_NVFP4 : LINNET_F8E4M3;
+    Model dense(name), c(name);
+    c.replace("\"LlamaForCausalLM\"", "\"MixtralForCausalLM\""), c.replace("\"model_type\": \"llama\"", "\"model_type\": \"mixtral\"");
+    c.replace("\"hidden_size\"", "\"num_local_experts\": 3, \"num_experts_per_tok\": 2, \"hidden_size\"");
+    c.tensors[kLayer + "block_sparse_moe.gate.weight"] = {"BF16", {3, 64}, std::string(3 * 64 * 2, '\1')};
+    const std::pair<const char*, const char*> parts[] = {{"gate_proj", "w1"}, {"up_proj", "w3"}, {"down_proj", "w2"}};
+    for (const auto& [from, to] : parts)
+      for (const char* part : {".weight", ".weight_packed", ".weight_scale", ".weight_global_scale"}) {
+        const auto at = c.tensors.find(kLayer + "mlp." + from + part);
+        if (at == c.tensors.end()) continue;
+        for (uint32_t e = 0; e < 3; ++e) {
+          Bytes t = at->second;
+          const bool scale = std::string(part) == (nv ? ".weight_global_scale" : ".weight_scale");
+          const uint32_t size = nv ? 4 : 2, upper = nv ? 2 : 0;  // of a number; where its upper 16 bits are
+          for (size_t i = 0; scale && i < t.bytes.size(); i += size) {
+            uint16_t half;
+            std::memcpy(&half, t.bytes.data() + i + upper, 2);
+            half = static_cast<uint16_t>(half + (nv ? -static_cast<int>(e) : static_cast<int>(e)) * 0x80);  // times 2^e: NVFP4's divides
+            std::memcpy(t.bytes.data() + i + upper, &half, 2);
+          }
+          c.tensors[kLayer + "block_sparse_moe.experts." + std::to_string(e) + "." + to + part] = t;
+        }
+        c.tensors.erase(at);
+      }
+    const auto check = [&](Format want) {
+      Image images[2];
+      Gguf gguf[2];
+      ModelSpec specs[2] = {};
+      linnet_error err = {};
+      for (int i = 0; i < 2; ++i) {
+        const Model& model = i ? c : dense;
+        model.write();
+        const linnet_status status = convert_to_memory(model.path, {}, &images[i], &err);
+        INFO(err.text);
+        REQUIRE(status == LINNET_OK);
+        REQUIRE(gguf_open(images[i].data, images[i].bytes, "packed", &gguf[i], &err) == LINNET_OK);
+        REQUIRE(spec_read(gguf[i], &specs[i], &err) == LINNET_OK);
+      }
+      size_t wrong = 0;
+      for (const auto& [one, all] : {std::pair{kFfnGate, kExpertGate}, {kFfnUp, kExpertUp}, {kFfnDown, kExpertDown}}) {
+        Matrix a, b;
+        REQUIRE(find_matrix(gguf[0], one, 0, specs[0], &a, &err) == LINNET_OK);
+        REQUIRE(find_matrix(gguf[1], all, 0, specs[1], &b, &err) == LINNET_OK);
+        CHECK((b.format == (all == kExpertUp ? want : own) && b.n == 3 * a.n && b.k == a.k));
+        if (b.format != own) continue;
+        std::vector<float> x(a.k), y(a.k);
+        for (uint32_t i = 0; i < b.n; ++i) {
+          unpack_row(a.panels, a.scales, a.format, a.n, a.k, i % a.n, x.data());
+          unpack_row(b.panels, b.scales, b.format, b.n, b.k, i, y.data());
+          for (uint32_t j = 0; j < a.k; ++j) wrong += y[j] != std::ldexp(x[j], static_cast<int>(i / a.n));
+        }
+      }
+      CHECK(wrong == 0);
+      for (Image& image : images) image_free(&image);
+    };
+    check(own);
+    const std::string up = kLayer + "block_sparse_moe.experts.1.w3";  // one that a quantiser left out
+    for (const char* part : {".weight", ".weight_packed", ".weight_scale", ".weight_global_scale"}) c.tensors.erase(up + part);
+    c.tensors[up + ".weight"] = {"BF16", {128, 64}, std::string(128 * 64 * 2, '\2')};
+    check(nv ? LINNET_I8G32 : LINNET_F8E4M3G128);  // rounds x as the gate's does
+  }
+}
+
 TEST_CASE("NVFP4 of folders: rows that are no whole blocks need a format to be packed anew in") {
   const auto narrow = [](Model& c) {  // down with 112 inputs of 128, gate and up with 112 outputs
     c.replace("\"intermediate_size\": 128", "\"intermediate_size\": 112");
