@@ -557,13 +557,13 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
   config(with_strategy(compressed, "block"), "8", "8", "block_structure is no pair of sizes");
 }
 
-TEST_CASE("compressed-tensors: what its package writes is taken over as it decompresses it") {
+TEST_CASE("compressed-tensors and AutoRound: what their packages write is taken over as they unpack it") {
   const struct {
     const char* folder;
     Format own;  // of q
-  } cases[] = {{"w4-g32-asym", LINNET_I4G32Z}, {"w4-g64-f32", LINNET_I8G64}, {"w4-channel-asym", LINNET_I4G128Z},
-               {"w8-channel", LINNET_I8G128},  {"w8-block", LINNET_I8G64},   {"w3-tensor-asym", LINNET_I4G128},
-               {"mixed", LINNET_I8G64}};
+  } cases[] = {{"w4-g32-asym", LINNET_I4G32Z}, {"w4-channel-asym", LINNET_I4G128Z}, {"w8-channel", LINNET_I8G128},
+               {"w8-block", LINNET_I8G64},     {"w3-tensor-asym", LINNET_I4G128},   {"mixed", LINNET_I8G64},
+               {"gptq-w3-g32", LINNET_I4G32},  {"gptq-v2-w2-g64", LINNET_I4G64},    {"awq-g32", LINNET_I4G32Z}};
   for (const auto& [folder, own] : cases) {
     const std::string path = std::string("tests/data/quant_ints/") + folder;
     std::map<std::string, uint32_t> expected;
