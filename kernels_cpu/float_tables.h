@@ -24,13 +24,14 @@ __attribute__((noinline)) void nested_scales(const void* panel_scales, uint32_t 
   const auto* bytes = reinterpret_cast<const uint8_t*>(s + (1 + rows) * 16);
   const float* const map = scalar_table.tables->scales;
   const V offset = load(s);
+  uint32_t changes = 1;  // whether outer scales do, from one group to the next: hardly ever, but of the first
+  alignas(64) float inner[16], outer[16];
   for (size_t g = group; g < group + n; ++g, ++to) {
-    alignas(64) float inner[16], outer[16];
+    for (size_t j = 0; j < 16; ++j) changes |= (g + bytes[j]) % 256 == 0;
+    if (changes) UNROLL for (size_t j = 0; j < 16; ++j) outer[j] = s[(1 + (g + bytes[j]) / 256) * 16 + j];
+    changes = 0;
     const uint8_t* codes = bytes + 16 + g * 16;
-    UNROLL for (size_t j = 0; j < 16; ++j) {
-      inner[j] = map[codes[j]];
-      outer[j] = s[(1 + (g + bytes[j]) / 256) * 16 + j];
-    }
+    UNROLL for (size_t j = 0; j < 16; ++j) inner[j] = map[codes[j]];
     store(*to, add(mul(load(inner), load(outer)), offset));
   }
 }

@@ -268,13 +268,17 @@ __attribute__((noinline)) inline void zero_scales(const uint8_t* entry, uint32_t
   for (size_t g = 0; g < k / 32; entry += kStepF16Min) {
     uint16_t raw[2][16];
     alignas(64) float of[2][16];
+    uint32_t bits[2][16];
     __builtin_memcpy(raw, entry, sizeof raw);
     store(of[0], first_scales(entry));
     store(of[1], first_scales(entry + 32));
+    __builtin_memcpy(bits, of, sizeof bits);
     for (int j = 0; j < 16; ++j) {
-      const uint32_t wide[2] = {(raw[0][j] & 0x7FFFu) << 16, uint32_t{raw[1][j]} << 16};
-      if (raw[0][j] & 0x8000) __builtin_memcpy(&of[0][j], &wide[0], 4), __builtin_memcpy(&of[1][j], &wide[1], 4);
+      const uint32_t wide = 0u - (raw[0][j] >> 15), scale = (raw[0][j] & 0x7FFFu) << 16, zero = static_cast<uint32_t>(raw[1][j]) << 16;
+      bits[0][j] = (bits[0][j] & ~wide) | (scale & wide);
+      bits[1][j] = (bits[1][j] & ~wide) | (zero & wide);
     }
+    __builtin_memcpy(of, bits, sizeof of);
     const V scale = load(of[0]), zero = load(of[1]), min = added ? sub(mul(scale, all(8.0f)), zero) : mul(zero, scale);
     for (const size_t end = g + block / 32; g < end; ++g) {
       put_scales(to, g, scale);

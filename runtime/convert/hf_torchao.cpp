@@ -1,7 +1,8 @@
 // torchao, as transformers writes its tensors to safetensors: the parts of a matrix X.weight are X._weight_qdata, X._weight_scale and
 // X._weight_zero_point. Which kind they are their types and shapes say: bytes of an integer or of e4m3 with a scale for all, for each
 // output or group, weight = code * scale; or four bits from -8 on, two a byte, the lower half first, with scales and zero points (groups,
-// outputs) of 16 bits, weight = code * scale + zero point, in f32.
+// outputs) of 16 bits, weight = code * scale + zero point, in f32. The same four bits also lie as a GPU's matrix kernel reads them, in
+// words of eight (Int4PackingFormat.TILE_PACKED_TO_4D): outputs padded to 8, inputs to 1024, X._weight_scale_and_zero (groups, outputs, 2).
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,8 +23,15 @@ constexpr std::string_view kTypes[] = {"Int4WeightOnlyConfig",
                                        "FqnToConfig",
                                        "ModuleFqnToConfig"};
 constexpr std::string_view kMarks[] = {"._weight_qdata"};
-constexpr std::string_view kParts[] = {"._weight_qdata", "._weight_scale", "._weight_zero_point"};
+constexpr std::string_view kParts[] = {"._weight_qdata", "._weight_scale", "._weight_zero_point", "._weight_scale_and_zero"};
 constexpr std::string_view kRunTime[] = {"._weight_act_quant_scale", "._weight_act_quant_zero_point"};
+
+// AMD's tiles have the shape of NVIDIA's, and other contents.
+bool other_tiles(const nlohmann::json& type) {
+  for (const auto& [key, value] : type.items())
+    if ((key == "int4_tile_packed_ntile" && value != 8) || (value.is_object() && other_tiles(value))) return true;
+  return false;
+}
 
 Status config(const nlohmann::json& q, const char* label, HfQuant*, Error* err) {
   LINNET_TRY(quant_keys(q, label, kKnownKeys, err));
@@ -34,6 +42,9 @@ Status config(const nlohmann::json& q, const char* label, HfQuant*, Error* err) 
     return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_type is no configuration of torchao under 'default'");
   if (std::find(std::begin(kTypes), std::end(kTypes), name) == std::end(kTypes))
     return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_type: '", name, "' is not supported");
+  if (other_tiles(*type))
+    return fail(err, LINNET_UNSUPPORTED, label,
+                ": quantization_config.quant_type: an int4_tile_packed_ntile other than 8 is not supported");
   return LINNET_OK;
 }
 
@@ -101,16 +112,22 @@ Status read_bytes(const QuantMatrix& m, const SafetensorsTensor& data, SourceTen
 
 // n outputs by k inputs of four bits.
 struct Codes4 {
-  const uint8_t *codes, *scale, *zero;  // (n, k / 2); (k / group, n)
-  uint32_t n, k, group;
+  const uint8_t *codes, *scale, *zero;  // (n, k / 2), or words (n / 8, deep, 32, 4); (groups, scale_n), `step` bytes apart
+  uint32_t k, group;
   Format type;
+  uint64_t scale_n, step, deep;  // deep: tiles of 128 inputs by 8 outputs; 0: a matrix
 
   uint32_t code(uint32_t row, uint32_t i) const {  // from 0 on
-    return (codes[uint64_t{row} * (k / 2) + i / 2] >> (i % 2 * 4) & 15) ^ 8;
+    if (!deep) return (codes[uint64_t{row} * (k / 2) + i / 2] >> (i % 2 * 4) & 15) ^ 8;
+    // Of 32 inputs a word has four pairs, 8 apart: the even ones in its lower half, the odd ones in its upper.
+    const uint64_t lane = row % 8 * 4 + i % 8 / 2, at = ((row / 8 * deep + i / 128) * 32 + lane) * 4 + i % 128 / 32;
+    uint32_t word;
+    std::memcpy(&word, codes + at * 4, 4);
+    return word >> (i % 2 * 16 + i % 32 / 8 * 4) & 15;
   }
   uint16_t half(const uint8_t* from, uint32_t row, uint32_t i) const {
     uint16_t h;
-    std::memcpy(&h, from + (uint64_t{i / group} * n + row) * 2, 2);
+    std::memcpy(&h, from + (i / group * scale_n + row) * step, 2);
     return h;
   }
   float number(const uint8_t* from, uint32_t row, uint32_t i) const {
@@ -119,21 +136,11 @@ struct Codes4 {
   }
 };
 
-Status read_four_bits(const QuantMatrix& m, const SafetensorsTensor& data, SourceTensor* t, Error* err) {
-  const uint32_t n = t->n, k = t->k;
-  const auto scale = m.tensors.find(m.base + "._weight_scale");
-  if (scale == m.tensors.end() || (scale->second.dtype != "F16" && scale->second.dtype != "BF16"))
-    return fail(err, LINNET_UNSUPPORTED, "tensor '", m.base, "._weight_scale' is missing or not in F16 or BF16");
-  const uint64_t groups = scale->second.shape.empty() ? 0 : scale->second.shape[0];
-  if (groups == 0 || k % groups || k / groups % kPadK)
-    return fail(err, LINNET_UNSUPPORTED, scale->second.file, ": tensor '", m.base, "._weight_scale' has shape ",
-                shape_text(scale->second.shape), ": groups of ", k, " inputs are no multiple of ", kPadK);
-  auto c = std::make_shared<Codes4>();
-  *c = {data.data, nullptr, nullptr, n, k, static_cast<uint32_t>(k / groups), scale->second.format};
-  LINNET_TRY(quant_part(m, "._weight_scale", scale->second.dtype, {groups, n}, &c->scale, err));
-  LINNET_TRY(quant_part(m, "._weight_zero_point", scale->second.dtype, {groups, n}, &c->zero, err));
-  for (uint32_t r = 0; r < n; ++r)
-    for (uint32_t i = 0; i < k; i += c->group) {
+Status read_four_bits(const QuantMatrix& m, const std::shared_ptr<Codes4>& c, SourceTensor* t, Error* err) {
+  if (t->k % kPadK)
+    return fail(err, LINNET_UNSUPPORTED, "tensor '", t->source_name, "': rows of ", t->k, " inputs are no multiple of ", kPadK);
+  for (uint32_t r = 0; r < t->n; ++r)
+    for (uint32_t i = 0; i < t->k; i += c->group) {
       const float s = c->number(c->scale, r, i), z = c->number(c->zero, r, i);
       if (!std::isfinite(s) || !std::isfinite(z) || !std::isfinite(s * 15.0f) || !std::isfinite(s * -8.0f + z) ||
           !std::isfinite(s * 7.0f + z))
@@ -142,7 +149,8 @@ Status read_four_bits(const QuantMatrix& m, const SafetensorsTensor& data, Sourc
       if (std::signbit(s))
         return fail(err, LINNET_UNSUPPORTED, "tensor '", m.base, "._weight_scale': the scale of output ", r, " is negative");
     }
-  const Format f = c->group % 128 == 0 ? LINNET_AO4G128 : c->group % 64 == 0 ? LINNET_AO4G64 : LINNET_AO4G32;
+  const auto whole = [&](uint32_t block) { return c->group % block == 0 && c->k % block == 0; };
+  const Format f = whole(128) ? LINNET_AO4G128 : whole(64) ? LINNET_AO4G64 : LINNET_AO4G32;
   t->source_type = "torchao int4";
   t->own = t->gguf_format = f;
   t->rows = [c, keep = m.keep](uint32_t first, uint32_t count, float* out, Error*) {
@@ -170,17 +178,52 @@ Status read_four_bits(const QuantMatrix& m, const SafetensorsTensor& data, Sourc
   return LINNET_OK;
 }
 
+Status read_matrix(const QuantMatrix& m, const SafetensorsTensor& data, SourceTensor* t, Error* err) {
+  const uint32_t n = t->n, k = t->k;
+  const auto scale = m.tensors.find(m.base + "._weight_scale");
+  if (scale == m.tensors.end() || (scale->second.dtype != "F16" && scale->second.dtype != "BF16"))
+    return fail(err, LINNET_UNSUPPORTED, "tensor '", m.base, "._weight_scale' is missing or not in F16 or BF16");
+  const uint64_t groups = scale->second.shape.empty() ? 0 : scale->second.shape[0];
+  if (groups == 0 || k % groups || k / groups % kPadK)
+    return fail(err, LINNET_UNSUPPORTED, scale->second.file, ": tensor '", m.base, "._weight_scale' has shape ",
+                shape_text(scale->second.shape), ": groups of ", k, " inputs are no multiple of ", kPadK);
+  auto c = std::make_shared<Codes4>();
+  *c = {data.data, nullptr, nullptr, k, static_cast<uint32_t>(k / groups), scale->second.format, n, 2, 0};
+  LINNET_TRY(quant_part(m, "._weight_scale", scale->second.dtype, {groups, n}, &c->scale, err));
+  LINNET_TRY(quant_part(m, "._weight_zero_point", scale->second.dtype, {groups, n}, &c->zero, err));
+  return read_four_bits(m, c, t, err);
+}
+
+Status read_tiles(const QuantMatrix& m, const SafetensorsTensor& data, SourceTensor* t, Error* err) {
+  const uint64_t across = div_up(t->n, 8), deep = align_up(t->k, 1024) / 128;
+  const std::vector<uint64_t> shape = {across, deep, 32, 4};
+  if (data.shape != shape)
+    return fail(err, LINNET_BAD_FILE, data.file, ": tensor '", m.base, "._weight_qdata' has shape ", shape_text(data.shape),
+                ", config.json asks for ", shape_text(shape));
+  const auto both = m.tensors.find(m.base + "._weight_scale_and_zero");
+  const uint64_t groups = both == m.tensors.end() || both->second.shape.empty() ? 0 : both->second.shape[0];
+  if (groups == 0 || deep * 128 % groups || deep * 128 / groups % kPadK)
+    return fail(err, LINNET_UNSUPPORTED, "tensor '", m.base, "._weight_scale_and_zero' is missing or has no groups of a multiple of ",
+                kPadK, " inputs");
+  auto c = std::make_shared<Codes4>();
+  *c = {data.data, nullptr, nullptr, t->k, static_cast<uint32_t>(deep * 128 / groups), LINNET_BF16, across * 8, 4, deep};
+  LINNET_TRY(quant_part(m, "._weight_scale_and_zero", "BF16", {groups, across * 8, 2}, &c->scale, err));
+  c->zero = c->scale + 2;
+  return read_four_bits(m, c, t, err);
+}
+
 Status read(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err) {
   const SafetensorsTensor& data = m.tensors.find(m.base + "._weight_qdata")->second;
-  for (const std::string_view suffix : {"._weight_act_pre_scale", "._weight_scale_and_zero", "._weight_per_tensor_scale"})
+  for (const std::string_view suffix : {"._weight_act_pre_scale", "._weight_per_tensor_scale"})
     if (m.tensors.count(m.base + std::string(suffix)))
       return fail(err, LINNET_UNSUPPORTED, "tensor '", m.base, suffix, "': this kind of torchao's tensors is not supported");
   const bool integers = data.dtype == "I8" || data.dtype == "U8", bytes = data.dtype == "I8" || data.dtype == "F8_E4M3";
   if (bytes && data.shape == std::vector<uint64_t>{t->n, t->k}) return read_bytes(m, data, t, needs_format, err);
-  if (integers && t->k % 2 == 0 && data.shape == std::vector<uint64_t>{t->n, t->k / 2}) return read_four_bits(m, data, t, err);
+  if (integers && t->k % 2 == 0 && data.shape == std::vector<uint64_t>{t->n, t->k / 2}) return read_matrix(m, data, t, err);
+  if (data.dtype == "I32" && data.shape.size() == 4) return read_tiles(m, data, t, err);
   return fail(err, LINNET_UNSUPPORTED, data.file, ": tensor '", m.base, "._weight_qdata': ", data.dtype, " ", shape_text(data.shape),
               " of ", t->n, " x ", t->k,
-              " weights is not supported, only int8, e4m3 and int4 as they lie in matrices (Int4PackingFormat.PLAIN)");
+              " weights is not supported, only int8, e4m3 and int4 (Int4PackingFormat.PLAIN, TILE_PACKED_TO_4D)");
 }
 
 }  // namespace

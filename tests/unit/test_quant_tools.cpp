@@ -384,7 +384,7 @@ TEST_CASE("torchao: int4 as matrices, groups, and what is not supported") {
       refused(c, LINNET_BAD_FILE, "scale or zero point of output 0 is infinite");
     }
   c.tensors[kQ + "_weight_qdata"].dtype = "I32", c.tensors[kQ + "_weight_qdata"].shape = {64, 8};
-  refused(c, LINNET_UNSUPPORTED, "only int8, e4m3 and int4 as they lie in matrices");
+  refused(c, LINNET_UNSUPPORTED, "only int8, e4m3 and int4 (Int4PackingFormat.PLAIN, TILE_PACKED_TO_4D)");
   c.tensors = before.tensors, c.config = before.config;
   c.tensors[kQ + "_weight_zero_point"].bytes[5] = 1;
   refused(c, LINNET_UNSUPPORTED, "zero points of 8 bits other than 0");
@@ -402,4 +402,67 @@ TEST_CASE("torchao: int4 as matrices, groups, and what is not supported") {
   Copy f8("torchao-float8");
   f8.tensors[kQ + "_weight_qdata"].bytes[9] = '\x7f';
   refused(f8, LINNET_BAD_FILE, "weight 9 is not a number");
+}
+
+TEST_CASE("torchao: int4 in tiles of a GPU's matrix kernel") {
+  // As CUDA packs them: of 8 outputs and 128 inputs each of 32 lanes has four words, of 32 inputs one; see _convert_weight_to_int4pack.
+  Copy c("torchao-int8");
+  const auto before = c.tensors;
+  for (const uint32_t group : {128u, 32u}) {
+    c.tensors = before;
+    Values want;
+    uint64_t random = group;
+    const auto below = [&](uint32_t n) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      return static_cast<uint32_t>(random >> 33) % n;
+    };
+    for (const auto& [name, t] : before) {
+      if (!name.ends_with("._weight_qdata")) continue;
+      const std::string base = name.substr(0, name.size() - std::strlen("_weight_qdata"));
+      const uint32_t n = static_cast<uint32_t>(t.shape[0]), k = static_cast<uint32_t>(t.shape[1]), padded = 1024, groups = padded / group;
+      std::vector<uint8_t> codes(size_t{n} * padded);
+      for (uint8_t& code : codes) code = static_cast<uint8_t>(below(16));
+      std::vector<uint16_t> both(size_t{groups} * n * 2);
+      for (size_t i = 0; i < both.size(); i += 2)
+        both[i] = f32_to_bf16(0.001f + static_cast<float>(below(1000)) * 1e-5f),
+        both[i + 1] = f32_to_bf16(static_cast<float>(below(99)) * 1e-3f);
+      std::vector<uint32_t> words;
+      for (uint32_t tile = 0; tile < n / 8; ++tile)
+        for (uint32_t outer = 0; outer < padded / 128; ++outer)
+          for (uint32_t lane = 0; lane < 32; ++lane)
+            for (uint32_t inner = 0; inner < 8; inner += 2) {
+              const uint32_t first = (outer * 8 + inner) * 16 + lane % 4 * 2,
+                             inputs[8] = {first, first + 1, first + 8, first + 9, first + 16, first + 17, first + 24, first + 25};
+              constexpr uint32_t kAt[8] = {0, 16, 4, 20, 8, 24, 12, 28};
+              uint32_t word = 0;
+              for (int i = 0; i < 8; ++i) word |= uint32_t{codes[size_t{tile * 8 + lane / 4} * padded + inputs[i]]} << kAt[i];
+              words.push_back(word);
+            }
+      for (uint32_t o = 0; o < n; ++o)
+        for (uint32_t i = 0; i < k; ++i) {
+          const uint16_t* of = &both[(size_t{i / group} * n + o) * 2];
+          const float scaled = (static_cast<float>(codes[size_t{o} * padded + i]) - 8.0f) * bf16_to_f32(of[0]);
+          want[base + "weight"].push_back(scaled + bf16_to_f32(of[1]));
+        }
+      c.tensors.erase(base + "_weight_scale"), c.tensors.erase(base + "_weight_zero_point");
+      c.tensors[name] = {"I32", {n / 8, padded / 128, 32, 4}, std::string(reinterpret_cast<const char*>(words.data()), words.size() * 4)};
+      c.tensors[base + "_weight_scale_and_zero"] = {
+          "BF16", {groups, n, 2}, std::string(reinterpret_cast<const char*>(both.data()), both.size() * 2)};
+    }
+    nlohmann::json& type = c.config["quantization_config"]["quant_type"];
+    type = {{"default", {{"_type", "Int4WeightOnlyConfig"}, {"_version", 2}, {"_data", {{"int4_tile_packed_ntile", 8}}}}}};
+    c.write();
+    linnet_format format = LINNET_FORMAT_DEFAULT;
+    CHECK(packed(c.path, LINNET_FORMAT_DEFAULT, &format) == want);
+    CHECK(format == (group == 32 ? LINNET_AO4G32 : LINNET_AO4G64));  // rows have 64 inputs
+    CHECK(packed(c.path, LINNET_F32, &format) == want);
+    type["default"]["_data"]["int4_tile_packed_ntile"] = 16;
+    refused(c, LINNET_UNSUPPORTED, "int4_tile_packed_ntile other than 8");
+    type["default"]["_data"]["int4_tile_packed_ntile"] = 8;
+    c.tensors[kQ + "_weight_qdata"].shape = {8, 4, 64, 4};
+    refused(c, LINNET_BAD_FILE, "_weight_qdata' has shape [8, 4, 64, 4]");
+    c.tensors[kQ + "_weight_qdata"].shape = {8, 8, 32, 4};
+    c.tensors.erase(kQ + "_weight_scale_and_zero");
+    refused(c, LINNET_UNSUPPORTED, "_weight_scale_and_zero' is missing");
+  }
 }
