@@ -87,6 +87,10 @@ template <int N>
 INLINE Vi shift_right(Vi c) {
   return _mm512_srli_epi32(c, N);
 }
+template <int N>
+INLINE Vi shift_left(Vi c) {
+  return _mm512_slli_epi32(c, N);
+}
 INLINE Vi bits_of(Vi c, int32_t mask) { return _mm512_and_si512(c, _mm512_set1_epi32(mask)); }
 INLINE int32_t largest(Vi v) { return _mm512_reduce_max_epi32(v); }
 INLINE int32_t total(Vi v) { return _mm512_reduce_add_epi32(v); }
@@ -186,9 +190,14 @@ inline __attribute__((always_inline)) void store_at(const GemmArgs& a, float* y,
 inline __attribute__((always_inline)) void finish(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
   store_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc);
 }
-INLINE V from_bytes(const int8_t* p) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+// Sixteen signed bytes.
+template <class Sixteen>
+INLINE Vi widened(const Sixteen& bytes) {
+  __m128i b;
+  __builtin_memcpy(&b, &bytes, 16);
+  return _mm512_cvtepi8_epi32(b);
 }
+INLINE V floats(Vi v) { return _mm512_cvtepi32_ps(v); }
 INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
   const __m512i t = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), four = _mm512_set1_epi8(15),
                 both = _mm512_loadu_si512(nibbles);
