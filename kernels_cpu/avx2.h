@@ -179,6 +179,7 @@ INLINE V load_scales(const char* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
+INLINE void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
 struct Bytes {
   __m256i a, b;
 };

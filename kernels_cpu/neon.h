@@ -179,6 +179,7 @@ INLINE V load_scales(const char* p) {
   return r;
 }
 
+INLINE void prefetch(const uint8_t* p) { asm volatile("prfm pldl1keep, %0" ::"Q"(*p)); }
 struct Bytes {
   uint8x16_t v[4];
 };
@@ -377,7 +378,7 @@ INLINE int8x16_t four_inputs(const int8_t* x) {
 }
 #if defined(__ARM_FEATURE_DOTPROD)
 struct RowProduct {
-  static constexpr int kMost = 127;
+  static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
   static constexpr uint32_t kManyRows = 4, kManySigned = 4;
   static INLINE int8x16_t four(const int8_t* x) { return four_inputs(x); }
   template <int kMost>

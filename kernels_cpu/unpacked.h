@@ -86,11 +86,15 @@ struct Parts {
 template <class Kind>
 concept HasParts = requires(const uint8_t* entry) { Kind::part(entry, 0u); };
 template <class Kind>
-[[gnu::noinline]] void put_parts(const uint8_t* entry, Parts* to) {
+[[gnu::noinline]] void put_parts_of(const uint8_t* entry, Parts* to) {
   UNROLL for (size_t g = 0; g < 256 / Kind::kGroup; ++g) {
     to->scale[g] = Kind::part(entry, g);
     if constexpr (Kind::kMin) to->min[g] = Kind::min_part(entry, g);
   }
+}
+template <class Kind>
+INLINE void put_parts(const uint8_t* entry, Parts* to) {
+  put_parts_of<typename Kind::WithParts>(entry, to);
 }
 [[gnu::noinline]] inline void put_products(const uint8_t* entry, const Parts& parts, size_t groups, bool min, const UnpackTo& unpack_to) {
   const UnpackTo to = unpack_to;
@@ -133,6 +137,7 @@ struct Q4K {
       }
     put_scales<Q4K>(entry, 256, to);
   }
+  using WithParts = Q4K;
   static Sixteen part(const uint8_t* entry, size_t g) { return six_bits(entry + 64, entry + 192, 0, g); }
   static Sixteen min_part(const uint8_t* entry, size_t g) { return six_bits(entry + 128, entry + 192, 4, g); }
 
@@ -180,7 +185,7 @@ struct Q6K {
       }
     put_scales<Q6K>(entry, 256, to);
   }
-  static Sixteen part(const uint8_t* entry, size_t g) { return load_sixteen(entry + 32 + g * 16); }
+  static V scale(const uint8_t* entry, size_t g) { return mul(from_bytes(load_sixteen(entry + 32 + g * 16)), first_scales(entry)); }
 };
 
 // Nibbles, of which a byte has inputs i and i + 16 of 32: kBlock of them have lines of their own, and behind these kMore bytes an output.
@@ -231,6 +236,7 @@ struct Iq4Xs : Nibbles32<256, 0, kStepHalf8> {
     choose_all(kUneven<kFlip>.of, k, lines, to);
     put_scales<Iq4Xs>(entry, k, to);
   }
+  using WithParts = Iq4Xs;
   static Sixteen part(const uint8_t* entry, size_t g) {
     return taken_off<0>(
         bits_of(load_sixteen(entry + 64 + g / 2 * 16), g % 2 * 4, 15) | bits_of(load_sixteen(entry + 32 + g / 4 * 16), g % 4 * 2, 3) << 4,
@@ -354,8 +360,12 @@ struct Q2K : TwoBits<16, false, 0, kStepHalf20> {
     codes<kFlip>(lines, to);
     put_scales<Q2K>(entry, 256, to);
   }
-  static Sixteen part(const uint8_t* entry, size_t g) { return bits_of(load_sixteen(entry + 64 + g * 16), 0, 15); }
-  static Sixteen min_part(const uint8_t* entry, size_t g) { return bits_of(load_sixteen(entry + 64 + g * 16), 4, 15); }
+  static V scale(const uint8_t* entry, size_t g) {
+    return mul(from_bytes(bits_of(load_sixteen(entry + 64 + g * 16), 0, 15)), first_scales(entry));
+  }
+  static V min(const uint8_t* entry, size_t g) {
+    return mul(from_bytes(bits_of(load_sixteen(entry + 64 + g * 16), 4, 15)), first_scales(entry + 32));
+  }
 };
 struct Q3K : TwoBits<16, true, 0, kStepHalf14> {
   template <int kFlip>
@@ -363,6 +373,7 @@ struct Q3K : TwoBits<16, true, 0, kStepHalf14> {
     codes<kFlip>(lines, to);
     put_scales<Q3K>(entry, 256, to);
   }
+  using WithParts = Q3K;
   static Sixteen part(const uint8_t* entry, size_t g) {
     return taken_off<0>(
         bits_of(load_sixteen(entry + 32 + g % 8 * 16), g / 8 * 4, 15) | bits_of(load_sixteen(entry + 160 + g % 4 * 16), g / 4 * 2, 3) << 4,
@@ -425,21 +436,21 @@ namespace {
 
 // A kind and a tier's product of i8g128.
 struct UnpackedBy {
-  UnpackBlocks unpack;
+  UnpackBlocks unpack;  // or NULL: as `base` has it
   size_t lines, entry;
   uint32_t group;
   bool min;
   void (*product)(const GemmArgs*);
+  const KernelTable* base;
+  linnet_format format;
 };
 
 // Scales and sums of at most 256 inputs of some rows in groups of 16.
 inline void halve_groups(const GemmArgs& a, Unpacked* u) {
   for (uint32_t r = 0; r < a.m; ++r) {
-    const int8_t* x = static_cast<const int8_t*>(a.x) + r * a.x_stride;
-    for (uint32_t g = 0; g < a.k / 16; ++g, x += 16) {
-      int32_t sum = 0;
-      for (int i = 0; i < 16; ++i) sum += x[i];
-      u->x_sum128[r][g] = -128 * sum;
+    const uint8_t* x = static_cast<const uint8_t*>(a.x) + r * a.x_stride;
+    for (uint32_t g = 0; g < a.k / 16; ++g) {
+      u->x_sum128[r][g] = -128 * total(widened(load_sixteen(x + g * 16)));
       u->x_scale[r][g] = a.x_scale[r * size_t{a.x_groups} + g / 2];
     }
   }
@@ -447,17 +458,13 @@ inline void halve_groups(const GemmArgs& a, Unpacked* u) {
 
 // acc += the minima of at most 256 inputs.
 inline void add_minima(const GemmArgs& a, Unpacked* u) {
-  for (uint32_t r = 0; r < a.m; ++r) {
-    const uint32_t groups = a.k / a.x_group;
-    float x_sum[16];
-    for (uint32_t g = 0; g < groups; ++g)
-      x_sum[g] = static_cast<float>(a.x_sum128[r * size_t{a.x_groups} + g]) * 0x1p-7f * a.x_scale[r * size_t{a.x_groups} + g];
+  for (uint32_t r = 0; r < a.m; ++r)
     for (uint32_t p = 0; p < a.n_panels; ++p) {
       V acc = load(u->acc[r] + p * 16);
-      for (uint32_t g = 0; g < groups; ++g) acc = fma(load(u->panel[p].min[g]), all(x_sum[g]), acc);
+      for (size_t g = 0, at = r * size_t{a.x_groups}; g < a.k / a.x_group; ++g, ++at)
+        acc = fma(load(u->panel[p].min[g]), all(static_cast<float>(a.x_sum128[at]) * 0x1p-7f * a.x_scale[at]), acc);
       store(u->acc[r] + p * 16, acc);
     }
-  }
 }
 
 // The panels from `panel` on, at most four, for some rows.
@@ -474,13 +481,14 @@ inline void unpacked_panels(const GemmArgs& a, const UnpackedBy& by, uint32_t pa
   b.bias = nullptr;
   b.fetch_ahead = 0;
   b.next = nullptr;
+  const UnpackBlocks unpack = by.unpack ? by.unpack : by.base->unpack[by.format - LINNET_Q4_K];
   for (uint32_t block = 0, from = 0; from < a.k; ++block, from += kUnpackedK) {
     b.k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
     for (uint32_t p = 0; p < n_panels; ++p) {
       UnpackedPanel& panel_of = u->panel[p];
-      by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + block * by.lines,
-                static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry, b.k,
-                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines});
+      unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + block * by.lines,
+             static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry, b.k,
+             {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines});
     }
     const size_t group = row * size_t{a.x_groups} + from / 32;
     b.x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from;
@@ -512,7 +520,7 @@ inline void unpacked(const GemmArgs& a, const UnpackedBy& by) {
 // kProduct: the tier's of i8g128.
 template <class Kind, void (*kProduct)(const GemmArgs*), int kFlip = 0>
 constexpr UnpackedBy unpacked_by() {
-  return {Kind::template unpack<kFlip>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct};
+  return {Kind::template unpack<kFlip>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct, nullptr, {}};
 }
 
 }  // namespace
