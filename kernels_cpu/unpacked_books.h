@@ -50,9 +50,11 @@ constexpr uint32_t with_signs(uint32_t bytes, uint32_t ones) {
   return ((bytes ^ ones * 255) + ones) ^ kFlip * 0x01010101u;
 }
 INLINE V small_floats(const Words& w) {
-  alignas(16) int8_t bytes[16];
+  int8_t bytes[16];
   for (int j = 0; j < 16; ++j) bytes[j] = static_cast<int8_t>(w.of[j]);
-  return from_bytes(bytes);
+  Sixteen v;
+  __builtin_memcpy(&v, bytes, 16);
+  return from_bytes(v);
 }
 
 // Kind: where the parts of run r (eight inputs) and the scale of group g lie, and how large the numbers are.
