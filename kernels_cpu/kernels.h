@@ -82,9 +82,9 @@ enum ScaleStep : uint32_t {
 #include "../runtime/formats.inc"
 };
 
-// Books of the IQ kinds of blocks, by the number of a run.
+// Books of the IQ kinds of blocks, by the number of a run: of iq3 four numbers, of the others eight codes of which a byte has i and i + 4.
 struct IqBooks {
-  const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
+  const uint32_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
 };
 
 // One tier. Null members are inherited from the next weaker tier that has them.
