@@ -209,7 +209,7 @@ struct RowProduct {
 // Many rows by four panels at a time as long as there are so many.
 __attribute__((noinline)) void gemm_gguf(GemmArgs a, const FewRows& few, const UnpackedBy& by) {
   const BlockFormat f = {gguf_fill, by.lines / kBlockK, by.entry, false, by.group, by.min, &by};
-  const uint32_t done = a.m >= (few.lines ? few.many : 2) ? block_gemm<Vnni>(a, f) : 0;
+  const uint32_t done = a.m >= (few.lines ? few.many : 1) ? block_gemm<Vnni>(a, f) : 0;
   if (done == a.n_panels) return;
   a.w = static_cast<const uint8_t*>(a.w) + done * a.w_stride;
   a.w_scale = static_cast<const uint8_t*>(a.w_scale) + done * a.w_scale_stride;

@@ -197,14 +197,42 @@ INLINE Bytes join(Bytes v, Bytes w) {
   UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vorrq_u8(v.v[i], w.v[i]);
   return v;
 }
-INLINE Bytes spread(Bytes v, int at) {
+INLINE Bytes where(Bytes v, int at) {
   const auto byte = static_cast<uint8_t>(at / 8);
   const uint8_t kWhich[16] = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
   const uint8x16_t which = vaddq_u8(vld1q_u8(kWhich), vdupq_n_u8(byte)),
                    bits = vreinterpretq_u8_u32(vdupq_n_u32(at % 8 ? 0x80402010u : 0x08040201u));
-  UNROLL for (uint8x16_t& b : v.v) b = vandq_u8(vtstq_u8(vqtbl1q_u8(b, which), bits), vdupq_n_u8(16));
+  UNROLL for (uint8x16_t& b : v.v) b = vtstq_u8(vqtbl1q_u8(b, which), bits);
   return v;
 }
+INLINE Bytes flip(Bytes v, int bits) {
+  UNROLL for (uint8x16_t& b : v.v) b = veorq_u8(b, vdupq_n_u8(static_cast<uint8_t>(bits)));
+  return v;
+}
+INLINE Bytes at_least(Bytes v, int n) {
+  UNROLL for (uint8x16_t& b : v.v) b = vcgeq_u8(b, vdupq_n_u8(static_cast<uint8_t>(n)));
+  return v;
+}
+INLINE Bytes plus(Bytes v, Bytes w) {
+  UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vaddq_u8(v.v[i], w.v[i]);
+  return v;
+}
+INLINE Bytes negated(Bytes v, Bytes w) {
+  UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vsubq_u8(veorq_u8(v.v[i], w.v[i]), w.v[i]);
+  return v;
+}
+template <class At>
+INLINE Bytes from_book(const uint32_t* book, const At& at) {
+  Bytes v;
+  UNROLL for (int i = 0; i < 4; ++i) {
+    uint32x4_t w = vdupq_n_u32(book[at(i * 4)]);
+    w = vld1q_lane_u32(book + at(i * 4 + 1), w, 1);
+    w = vld1q_lane_u32(book + at(i * 4 + 2), w, 2);
+    v.v[i] = vreinterpretq_u8_u32(vld1q_lane_u32(book + at(i * 4 + 3), w, 3));
+  }
+  return v;
+}
+INLINE void store_bytes(int8_t* p, Bytes v) { UNROLL for (int i = 0; i < 4; ++i) vst1q_u8(reinterpret_cast<uint8_t*>(p) + i * 16, v.v[i]); }
 INLINE Bytes chosen(const int8_t* table, Bytes v) {
   UNROLL for (uint8x16_t& b : v.v) b = vreinterpretq_u8_s8(vqtbl1q_s8(vld1q_s8(table), b));
   return v;

@@ -446,43 +446,6 @@ struct Tq2 : TwoBits<32, false, 1, kStepF16> {
   static V scale(const uint8_t* entry, size_t) { return first_scales(entry); }
 };
 
-// Ternary: five digits of a byte come one after the other out of its products with three, whose carries they are. The last 20 bytes of
-// a block lie in the entry: 16 of five digits, 4 of four.
-struct Tq1 {
-  static constexpr size_t kBlock = 256, kLineBytes = 512, kEntry = kStepHalf22;
-  static constexpr uint32_t kGroup = 32;
-  static constexpr bool kMin = false;
-  template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
-    for (size_t t = 0; t < 8; ++t) {
-      fetch_line(lines + t * 64, to);
-      digits<kFlip>(load_line(lines + t * 64), t * 4, 32, 5, to);
-    }
-    for (size_t t = 0; t < 5; ++t) {  // four bytes of an output side by side
-      alignas(64) uint8_t turned[64];
-      for (size_t j = 0; j < 16; ++j)
-        for (size_t b = 0; b < 4; ++b) turned[j * 4 + b] = entry[32 + (t * 4 + b) * 16 + j];
-      digits<kFlip>(load_line(turned), t < 4 ? 160 + t * 4 : 240, t < 4 ? 16 : 4, t < 4 ? 5 : 4, to);
-    }
-    put_scales<Tq1>(entry, 256, to);
-  }
-  static V scale(const uint8_t* entry, size_t) { return first_scales(entry); }
-
- private:
-  // Digits of four inputs from `from` on, and of those `step` further on.
-  template <int kFlip>
-  static void digits(Line v, size_t from, size_t step, int n, const UnpackTo& to) {
-    for (int digit = 0; digit < n; ++digit, from += step)
-      put_line(place<kGroup>(to, from), [&](size_t i) {
-        const Word once = v.of[i], twice = (once & each(127)) << 1,
-                   sum = ((once & each(127)) + (twice & each(127))) ^ ((once ^ twice) & each(128));
-        v.of[i] = sum;
-        const Word carries = (once >> 7 & each(1)) + (((once & twice) | ((once | twice) & ~sum)) >> 7 & each(1));
-        return taken_off<kFlip>(carries, 1);
-      });
-  }
-};
-
 }  // namespace
 }  // namespace linnet
 

@@ -255,7 +255,7 @@ INLINE void sums_nibbles(const int8_t* table, Sums* s) {
       Bytes code[2] = {masked(v, 15), masked(down(v, 4), 15)};
       UNROLL for (size_t h = 0; h < 2; ++h) {
         if (table) code[h] = chosen(table, code[h]);
-        if (kFifth) code[h] = join(code[h], spread(fifth, static_cast<int>(h * 16 + t * 4)));
+        if (kFifth) code[h] = join(code[h], masked(where(fifth, static_cast<int>(h * 16 + t * 4)), 16));
         s->add(&sum, code[h], x + h * kGroup / 2 + t * 4);
       }
     }
