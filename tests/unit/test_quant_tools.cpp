@@ -159,6 +159,20 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the to
   }
 }
 
+TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every tier, near those of f32") {
+  test::Tokens tokens;
+  for (int i = 0; i < 40; ++i) tokens.push_back(i * 7 % 16);
+  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "torchao-int8"}) {
+    CAPTURE(name);
+    const auto own = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
+    const auto scalar = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
+    const auto exact = test::all_logits(test::Model(kData + name, LINNET_F32), tokens, LINNET_F32);
+    CHECK(own == scalar);
+    CHECK(test::max_error(exact, own) < 0.1);
+    CHECK(test::max_error(exact, own) > 0);  // embedding and LM head are rounded to 8 bits
+  }
+}
+
 TEST_CASE("Formats of bitsandbytes, HQQ and torchao have the size of the checkpoints") {
   const auto bits = [](Format f) { return static_cast<double>(packed_bytes(f, 4096, 4096)) * 8 / (4096.0 * 4096); };
   CHECK((bits(LINNET_NF4) == 4.5 && bits(LINNET_FP4) == 4.5));
