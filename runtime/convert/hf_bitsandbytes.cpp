@@ -86,7 +86,7 @@ struct Codes4 {
   const float* table() const {
     return format == LINNET_NF4 || format == LINNET_NF4_DQ ? scalar_table.tables->nf4 : scalar_table.tables->fp4;
   }
-  uint64_t block_of(uint32_t row, uint32_t group) const { return (uint64_t{row} * k + uint64_t{group} * kGroup) / block; }
+  uint64_t block_of(uint32_t row, uint32_t i) const { return (uint64_t{row} * k + i) / block; }
   float scale(uint64_t b) const {
     if (!outer) return float_at(absmax, b);
     const float inner = scalar_table.tables->scales[absmax[b]] * float_at(outer, b / kNested);
@@ -125,8 +125,8 @@ Status read_state(const QuantMatrix& m, const SourceTensor& t, Codes4* out, Erro
   double offset = 0;
   if (get_string(q, "quant_type", &said) != Got::kFound || said != type)
     return fail(err, LINNET_BAD_FILE, label, ": quant_type is '", said, "', not '", type, "'");
-  if (get_u32(q, "blocksize", &out->block) != Got::kFound || out->block < kGroup || out->block > 4096 || !std::has_single_bit(out->block))
-    return fail(err, LINNET_UNSUPPORTED, label, ": blocksize ", out->block, " is not supported, only powers of two from 64 to 4096");
+  if (get_u32(q, "blocksize", &out->block) != Got::kFound || out->block < 32 || out->block > 4096 || !std::has_single_bit(out->block))
+    return fail(err, LINNET_UNSUPPORTED, label, ": blocksize ", out->block, " is not supported, only powers of two from 32 to 4096");
   const auto side = [&](size_t i, uint64_t want) { return (*shape)[i].is_number_unsigned() && (*shape)[i].get<uint64_t>() == want; };
   if (!shape || !shape->is_array() || shape->size() != 2 || !side(0, t.n) || !side(1, t.k))
     return fail(err, LINNET_BAD_FILE, label, ": shape is missing or not ", shape_text({t.n, t.k}), ", as config.json asks for");
@@ -140,20 +140,18 @@ Status read_state(const QuantMatrix& m, const SourceTensor& t, Codes4* out, Erro
   return LINNET_OK;
 }
 
-Status read_codes4(const QuantMatrix& m, SourceTensor* t, Error* err) {
+Status read_codes4(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err) {
   const uint32_t n = t->n, k = t->k;
   auto c = std::make_shared<Codes4>();
   *c = {};
   c->k = k;
   LINNET_TRY(read_state(m, *t, c.get(), err));
-  if (k % c->block)
-    return fail(err, LINNET_UNSUPPORTED, "tensor '", t->source_name, "': rows of ", k, " inputs are no whole blocks of ", c->block);
-  const uint64_t blocks = uint64_t{n} * k / c->block;
+  const uint64_t blocks = div_up(uint64_t{n} * k, c->block);
   const auto weight = m.tensors.find(m.base + ".weight");
   if (weight == m.tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", m.base, ".weight' is missing");
-  if (weight->second.bytes != uint64_t{n} * k / 2)  // of whatever type: bnb_4bit_quant_storage
+  if (weight->second.bytes != div_up(uint64_t{n} * k, 2))  // of whatever type: bnb_4bit_quant_storage
     return fail(err, LINNET_BAD_FILE, weight->second.file, ": tensor '", t->source_name, "' has ", weight->second.bytes, " bytes, ",
-                uint64_t{n} * k / 2, " hold ", n, " x ", k, " codes of 4 bits");
+                div_up(uint64_t{n} * k, 2), " hold ", n, " x ", k, " codes of 4 bits");
   c->codes = weight->second.data;
   LINNET_TRY(check_map(m, ".weight.quant_map", c->table(), 16, err));
   if (format_nested(c->format)) {
@@ -168,22 +166,27 @@ Status read_codes4(const QuantMatrix& m, SourceTensor* t, Error* err) {
       return fail(err, LINNET_BAD_FILE, "tensor '", m.base, ".weight.absmax': the scale of block ", b, " is infinite or not a number");
 
   t->source_type = c->format == LINNET_NF4 || c->format == LINNET_NF4_DQ ? "NF4" : "FP4";
-  t->own = t->gguf_format = c->format;
   t->rows = [c, keep = m.keep](uint32_t first, uint32_t count, float* out, Error*) {
     const float* const table = c->table();
     for (uint32_t r = first; r < first + count; ++r)
-      for (uint32_t g = 0; g < c->k / kGroup; ++g) {
-        const float scale = c->scale(c->block_of(r, g));
-        const uint8_t* codes = c->codes + (uint64_t{r} * c->k + uint64_t{g} * kGroup) / 2;
-        for (uint32_t i = 0; i < kGroup; ++i) *out++ = table[codes[i / 2] >> (i % 2 ? 0 : 4) & 15] * scale;
+      for (uint32_t i = 0; i < c->k; ++i) {
+        const uint64_t at = uint64_t{r} * c->k + i;
+        *out++ = table[c->codes[at / 2] >> (at % 2 ? 0 : 4) & 15] * c->scale(c->block_of(r, i));
       }
     return LINNET_OK;
   };
+  if (k % c->block || c->block < kGroup) {
+    *needs_format = "tensor '" + t->source_name + "': blocks of " + std::to_string(c->block) + " of rows of " + std::to_string(k) +
+                    " inputs, which no packed format has (only whole blocks of 64 or more); ask for --weights i8g32 or another to have its "
+                    "values packed anew";
+    return LINNET_OK;
+  }
+  t->own = t->gguf_format = c->format;
   t->gguf_blocks = [c, keep = m.keep](uint32_t first, uint32_t count, uint8_t* out, Error*) {
     const uint32_t bytes = gguf_block_bytes(c->format);
     for (uint32_t r = first; r < first + count; ++r)
       for (uint32_t g = 0; g < c->k / kGroup; ++g, out += bytes) {
-        const uint64_t b = c->block_of(r, g);
+        const uint64_t b = c->block_of(r, g * kGroup);
         std::memcpy(out, c->codes + (uint64_t{r} * c->k + uint64_t{g} * kGroup) / 2, kGroup / 2);
         if (c->outer) {
           out[kGroup / 2] = c->absmax[b];
@@ -198,8 +201,8 @@ Status read_codes4(const QuantMatrix& m, SourceTensor* t, Error* err) {
   return LINNET_OK;
 }
 
-Status read(const QuantMatrix& m, SourceTensor* t, std::string*, Error* err) {
-  return m.tensors.count(m.base + ".SCB") ? read_int8(m, t, err) : read_codes4(m, t, err);
+Status read(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err) {
+  return m.tensors.count(m.base + ".SCB") ? read_int8(m, t, err) : read_codes4(m, t, needs_format, err);
 }
 
 }  // namespace

@@ -159,6 +159,20 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the to
   }
 }
 
+TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every tier, near those of f32") {
+  test::Tokens tokens;
+  for (int i = 0; i < 40; ++i) tokens.push_back(i * 7 % 16);
+  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "torchao-int8"}) {
+    CAPTURE(name);
+    const auto own = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
+    const auto scalar = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
+    const auto exact = test::all_logits(test::Model(kData + name, LINNET_F32), tokens, LINNET_F32);
+    CHECK(own == scalar);
+    CHECK(test::max_error(exact, own) < 0.1);
+    CHECK(test::max_error(exact, own) > 0);  // embedding and LM head are rounded to 8 bits
+  }
+}
+
 TEST_CASE("Formats of bitsandbytes, HQQ and torchao have the size of the checkpoints") {
   const auto bits = [](Format f) { return static_cast<double>(packed_bytes(f, 4096, 4096)) * 8 / (4096.0 * 4096); };
   CHECK((bits(LINNET_NF4) == 4.5 && bits(LINNET_FP4) == 4.5));
@@ -180,10 +194,23 @@ TEST_CASE("bitsandbytes: blocks of other sizes, and floats beside codes") {
   CHECK(format == LINNET_BF16);
 
   const auto state = [&](const std::string& text) { c.tensors[kQ + "weight.quant_state.bitsandbytes__nf4"] = {"U8", {text.size()}, text}; };
-  state(R"({"quant_type":"nf4","blocksize":128,"dtype":"bfloat16","shape":[64,64]})");
-  refused(c, LINNET_UNSUPPORTED, "rows of 64 inputs are no whole blocks of 128");
-  state(R"({"quant_type":"nf4","blocksize":32,"dtype":"bfloat16","shape":[64,64]})");
-  refused(c, LINNET_UNSUPPORTED, "blocksize 32 is not supported");
+  // Blocks that rows are no whole ones of, or smaller ones, have their values alone.
+  for (const uint32_t block : {128u, 32u}) {
+    std::string absmax = before.tensors.at(kQ + "weight.absmax").bytes;
+    absmax = block == 128 ? absmax.substr(0, 128) : absmax + absmax;
+    c.tensors[kQ + "weight.absmax"] = {"F32", {absmax.size() / 4}, absmax};
+    state(R"({"quant_type":"nf4","blocksize":)" + std::to_string(block) + R"(,"dtype":"bfloat16","shape":[64,64]})");
+    refused(c, LINNET_UNSUPPORTED, "blocks of " + std::to_string(block) + " of rows of 64 inputs, which no packed format has");
+    const std::vector<float> got = packed(c.path, LINNET_F32, &format)[kQ + "weight"];
+    const std::string& codes = c.tensors[kQ + "weight"].bytes;
+    for (uint32_t at = 0; at < 64 * 64; ++at) {
+      const auto byte = static_cast<uint8_t>(codes[at / 2]);
+      float scale;
+      std::memcpy(&scale, absmax.data() + at / block * 4, 4);
+      REQUIRE(got[at] == scalar_table.tables->nf4[at % 2 ? byte & 15 : byte >> 4] * scale);
+    }
+  }
+  c.tensors = before.tensors;
   state(R"({"quant_type":"nf4","blocksize":96,"dtype":"bfloat16","shape":[64,64]})");
   refused(c, LINNET_UNSUPPORTED, "blocksize 96 is not supported");
   state(R"({"quant_type":"fp4","blocksize":64,"dtype":"bfloat16","shape":[64,64]})");
