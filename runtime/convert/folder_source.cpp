@@ -348,9 +348,9 @@ bool all_zero(const SafetensorsTensor& t) {
 Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
   for (const auto& [stored, tensor] : in.tensors) {
     if (in.used.count(stored) || quant_run_time(in.quant, stored)) continue;
-    if (quant_has(in.tensors, in.quant, stored))
+    const std::string weight = quant_weight(in.quant, stored);  // itself where codes have that name
+    if (weight.empty() && quant_has(in.tensors, in.quant, stored))
       return fail(err, LINNET_BAD_FILE, tensor.file, ": codes of ", in.quant.method->name, " beside '", stored, "'");
-    const std::string weight = quant_weight(in.quant, stored);
     const std::string name = !weight.empty() && quant_has(in.tensors, in.quant, weight) ? weight : stored;
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;

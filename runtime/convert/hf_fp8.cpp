@@ -75,13 +75,18 @@ constexpr std::string_view kQuarkBefore[] = {"autosmoothquant", "awq", "gptaq", 
 
 Status quark_config(const nlohmann::json& q, const char* label, HfQuant* out, Error* err) {
   LINNET_TRY(quant_keys(q, label, kQuarkKeys, err));
-  if (const nlohmann::json* before = json_member(q, "algo_config"); before && !before->is_null())
-    for (const nlohmann::json& one : before->is_array() ? *before : nlohmann::json::array({*before})) {
-      std::string name;
-      if (get_string(one, "name", &name) != Got::kFound ||
-          std::find(std::begin(kQuarkBefore), std::end(kQuarkBefore), name) == std::end(kQuarkBefore))
-        return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.algo_config: '", name, "' is not supported");
-    }
+  const auto check = [&](const nlohmann::json& one) {
+    std::string name;
+    if (get_string(one, "name", &name) == Got::kFound &&
+        std::find(std::begin(kQuarkBefore), std::end(kQuarkBefore), name) != std::end(kQuarkBefore))
+      return LINNET_OK;
+    return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.algo_config: '", name, "' is not supported");
+  };
+  if (const nlohmann::json* before = json_member(q, "algo_config"); before && before->is_array()) {
+    for (const nlohmann::json& one : *before) LINNET_TRY(check(one));
+  } else if (before && !before->is_null()) {
+    LINNET_TRY(check(*before));
+  }
   const nlohmann::json* all = json_member(q, "global_quant_config");
   const nlohmann::json* weight = all ? json_member(*all, "weight") : nullptr;
   if (!weight || !weight->is_object())
