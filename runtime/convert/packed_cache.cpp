@@ -52,7 +52,7 @@ struct Digest {
     uint64_t word = 0;
     std::memcpy(&word, from, n);
     uint64_t& l = lane[i];
-    l = (l ^ word ^ n << 60) * 0x9E3779B97F4A7C15u;
+    l = (l ^ word ^ uint64_t{n} << 60) * 0x9E3779B97F4A7C15u;
     l ^= l >> 29;
   }
 };
