@@ -4,6 +4,7 @@
 #endif
 #include "avx2.h"
 
+#include "float_tables.h"
 #include "rows.h"
 #include "unpacked_rows.h"
 
@@ -332,6 +333,25 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
+// Both halves of sixteen floats, of which the instruction chooses by three bits.
+struct FloatTable {
+  __m256 low, high;
+  static INLINE FloatTable load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+  static INLINE Vi words(const uint8_t* p) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
+  }
+  template <int kShift>
+  INLINE __m256 at(__m256i words) const {
+    const __m256i by = kShift ? _mm256_srli_epi32(words, kShift) : words, top = kShift < 28 ? _mm256_slli_epi32(words, 28 - kShift) : words;
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, by), _mm256_permutevar8x32_ps(high, by), _mm256_castsi256_ps(top));
+  }
+  template <int kShift>
+  INLINE V at(Vi words) const {
+    return {at<kShift>(words.a), at<kShift>(words.b)};
+  }
+};
+constexpr TableTiles kTiles = {2, 1, 4, 1};
+
 // FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
 // right, subnormals included. kAny: infinities and NaNs too.
 template <bool kE4M3, bool kAny>
@@ -365,42 +385,53 @@ INLINE __m256 one_of_four(const char* x, int j) {
                                    : _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
 }
 
+// Scales of a panel's group.
+INLINE V f8_scale(const GemmArgs& a, uint32_t panel, uint32_t group) {
+  return load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride) + group * size_t{16});
+}
+
 // Few rows: R of them by P panels, weights turned into floats as they come. Of one row two panels, whose sums do not wait for each other.
 template <bool kE4M3, int R, int P>
 void f8_tile(const GemmArgs& a, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x);
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
-  V acc[R][P];
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = all(0.0f);
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) UNROLL for (int p = 0; p < P; ++p) {
-      const int8_t* at = w + static_cast<size_t>(p) * a.w_stride;
-      const auto add_four = [&](auto&& weights) {
-        UNROLL for (int j = 0; j < 4; ++j) {
-          const V wv = weights(j);
-          UNROLL for (int r = 0; r < R; ++r) {
-            const __m256 xv = one_of_four(x + static_cast<size_t>(r) * a.x_stride, j);
-            acc[r][p] = fma({xv, xv}, wv, acc[r][p]);
+  const uint32_t kpad = (a.k + 31) / 32 * 32, group = a.w_group ? a.w_group : kpad;
+  V total[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) total[r][p] = all(0.0f);
+  for (uint32_t from = 0, g = 0; from < kpad; from += group, ++g) {
+    V acc[R][P];
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = all(0.0f);
+    for (uint32_t i = kpad - from < group ? kpad - from : group; i; i -= 4, w += 64, x += 8) UNROLL for (int p = 0; p < P; ++p) {
+        const int8_t* at = w + static_cast<size_t>(p) * a.w_stride;
+        const auto add_four = [&](auto&& weights) {
+          UNROLL for (int j = 0; j < 4; ++j) {
+            const V wv = weights(j);
+            UNROLL for (int r = 0; r < R; ++r) {
+              const __m256 xv = one_of_four(x + static_cast<size_t>(r) * a.x_stride, j);
+              acc[r][p] = fma({xv, xv}, wv, acc[r][p]);
+            }
           }
+        };
+        const __m256i w0 = load32(at), w1 = load32(at + 32);
+        if (__builtin_expect(numbers<kE4M3>(w0, w1), 1)) {
+          add_four([&](int j) { return V{from_f8<kE4M3, false>(w0, j), from_f8<kE4M3, false>(w1, j)}; });
+        } else {
+          alignas(32) float any[4][16];
+          any_f8<kE4M3>(at, any);
+          add_four([&](int j) { return load(any[j]); });
         }
-      };
-      const __m256i w0 = load32(at), w1 = load32(at + 32);
-      if (__builtin_expect(numbers<kE4M3>(w0, w1), 1)) {
-        add_four([&](int j) { return V{from_f8<kE4M3, false>(w0, j), from_f8<kE4M3, false>(w1, j)}; });
-      } else {
-        alignas(32) float any[4][16];
-        any_f8<kE4M3>(at, any);
-        add_four([&](int j) { return load(any[j]); });
       }
+    UNROLL for (int p = 0; p < P; ++p) {
+      const V scale = f8_scale(a, panel + static_cast<uint32_t>(p), g);
+      UNROLL for (int r = 0; r < R; ++r) total[r][p] = g ? fma(acc[r][p], scale, total[r][p]) : mul(acc[r][p], scale);
     }
-  UNROLL for (int p = 0; p < P; ++p) {
-    const V scale =
-        load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + (panel + static_cast<uint32_t>(p)) * a.w_scale_stride));
-    UNROLL for (int r = 0; r < R; ++r) finish(a, static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), mul(acc[r][p], scale));
   }
+  UNROLL for (int p = 0; p < P; ++p) UNROLL for (int r = 0; r < R; ++r)
+      finish(a, static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), total[r][p]);
 }
 
 // Many: a piece of some panels becomes floats once for all of them, and so does each row's for all these panels, in the first-level cache.
-constexpr uint32_t kPiece = 64, kPiecePanels = 4, kPieceRows = 64;  // inputs, panels, rows
+constexpr uint32_t kPiece = 64, kPiecePanels = 4, kPieceRows = 64;  // inputs, of which groups are a multiple; panels, rows
 
 template <bool kE4M3>
 void f8_piece(const int8_t* w, uint32_t n, float (*to)[16]) {
@@ -452,8 +483,8 @@ void gemm_f8(const GemmArgs* args) {
   constexpr uint32_t kMost = 6;
   static constexpr void (*kRows[kMost + 1])(const float(*)[16], const float(*)[kPiece], uint32_t, float(*)[16]) = {
       nullptr, f8_rows<1>, f8_rows<2>, f8_rows<3>, f8_rows<4>, f8_rows<5>, f8_rows<6>};
-  alignas(32) float w[kPiecePanels][kPiece][16], x[kMost][kPiece], sum[kPiecePanels][kPieceRows][16];
-  const uint32_t k = (a.k + 31) / 32 * 32;
+  alignas(32) float w[kPiecePanels][kPiece][16], x[kMost][kPiece], sum[kPiecePanels][kPieceRows][16], total[kPiecePanels][kPieceRows][16];
+  const uint32_t k = (a.k + 31) / 32 * 32, group = a.w_group ? a.w_group : k;
   for (uint32_t panel = 0; panel < a.n_panels; panel += kPiecePanels)
     for (uint32_t row = 0; row < a.m; row += kPieceRows) {
       const uint32_t panels = a.n_panels - panel < kPiecePanels ? a.n_panels - panel : kPiecePanels,
@@ -471,11 +502,19 @@ void gemm_f8(const GemmArgs* args) {
           for (uint32_t p = 0; p < panels; ++p) kRows[some](w[p], x, n, sum[p] + r);
           r += some;
         }
+        if (from + n < k && (from + n) % group) continue;
+        const uint32_t g = from / group;
+        for (uint32_t p = 0; p < panels; ++p) {
+          const V scale = f8_scale(a, panel + p, g);
+          for (uint32_t r = 0; r < rows; ++r) {
+            const V d = load(sum[p][r]);
+            store(total[p][r], g ? fma(d, scale, load(total[p][r])) : mul(d, scale));
+            store(sum[p][r], all(0.0f));
+          }
+        }
       }
-      for (uint32_t p = 0; p < panels; ++p) {
-        const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + (panel + p) * a.w_scale_stride));
-        for (uint32_t r = 0; r < rows; ++r) finish(a, row + r, panel + p, mul(load(sum[p][r]), scale));
-      }
+      for (uint32_t p = 0; p < panels; ++p)
+        for (uint32_t r = 0; r < rows; ++r) finish(a, row + r, panel + p, load(total[p][r]));
     }
 }
 
@@ -683,11 +722,13 @@ struct Maddubs::Sum<0> {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_FP8(name, NAME, ...) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME != LINNET_F8E5M2 >, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of<k##codes, w_group ? kStep##scale : kStepNone>(), bits == 4 ? peak_i4 : peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
   {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, gemm_of<kBytes, kStepF32>(), Maddubs>, peak_int8},
+#define LINNET_TABLES(name, NAME, table, scale) \
+  {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"
 };
 

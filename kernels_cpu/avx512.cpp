@@ -4,6 +4,7 @@
 #endif
 #include "avx512.h"
 
+#include "float_tables.h"
 #include "rows.h"
 
 namespace linnet {
@@ -274,6 +275,17 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
+struct FloatTable {
+  __m512 of;
+  static inline __attribute__((always_inline)) FloatTable load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static inline __attribute__((always_inline)) Vi words(const uint8_t* p) { return _mm512_loadu_si512(p); }
+  template <int kShift>
+  inline __attribute__((always_inline)) V at(Vi words) const {  // the instruction takes four bits
+    return _mm512_permutexvar_ps(kShift ? _mm512_srli_epi32(words, kShift) : words, of);
+  }
+};
+constexpr TableTiles kTiles = {4, 4, 4, 4};
+
 // FP8 of input j of 16 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
 // right, subnormals included.
 template <bool kE4M3>
@@ -292,22 +304,29 @@ template <bool kE4M3, int R>
 void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
   const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
-  __m512 acc[R];
-  UNROLL for (int r = 0; r < R; ++r) acc[r] = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
-    const __m512i four = _mm512_loadu_si512(w);
-    UNROLL for (int j = 0; j < 4; ++j) {
-      const __m512 wv = from_f8<kE4M3>(four, j);
-      UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
-        const __m512i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
-        const __m512i xv =
-            j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
-        acc[r] = _mm512_fmadd_ps(_mm512_castsi512_ps(xv), wv, acc[r]);
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  const uint32_t kpad = (a.k + 31) / 32 * 32, group = a.w_group ? a.w_group : kpad;
+  __m512 total[R];
+  UNROLL for (int r = 0; r < R; ++r) total[r] = _mm512_setzero_ps();
+  for (uint32_t from = 0; from < kpad; from += group, w_scale += 64) {
+    __m512 acc[R];
+    UNROLL for (int r = 0; r < R; ++r) acc[r] = _mm512_setzero_ps();
+    for (uint32_t i = kpad - from < group ? kpad - from : group; i; i -= 4, w += 64, x += 8) {
+      const __m512i four = _mm512_loadu_si512(w);
+      UNROLL for (int j = 0; j < 4; ++j) {
+        const __m512 wv = from_f8<kE4M3>(four, j);
+        UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
+          const __m512i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
+          const __m512i xv =
+              j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
+          acc[r] = _mm512_fmadd_ps(_mm512_castsi512_ps(xv), wv, acc[r]);
+        }
       }
     }
+    const __m512 scale = _mm512_loadu_ps(w_scale);
+    UNROLL for (int r = 0; r < R; ++r) total[r] = from ? _mm512_fmadd_ps(acc[r], scale, total[r]) : _mm512_mul_ps(acc[r], scale);
   }
-  const __m512 scale = _mm512_loadu_ps(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, _mm512_mul_ps(acc[r], scale));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, total[r]);
 }
 
 template <bool kE4M3>
@@ -430,7 +449,9 @@ uint64_t peak_f32(uint64_t n) {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_FP8(name, NAME, ...) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME != LINNET_F8E5M2 >, peak_f32},
+#define LINNET_TABLES(name, NAME, table, scale) \
+  {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of < k##codes, w_group ? kStep##scale : kStepNone >, bits == 4 ? peak_i4 : peak_int8},
 #include "../runtime/formats.inc"

@@ -60,12 +60,12 @@ inline __attribute__((always_inline)) void dot2(__m512& acc, __m512i w, __m512i 
   asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x));
 }
 
-inline __attribute__((always_inline)) void finish_f8(const GemmArgs& a, uint32_t row, uint32_t panel, __m512 acc) {
-  const char* scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  finish(a, row, panel, _mm512_mul_ps(acc, _mm512_loadu_ps(scale)));
+// Scales of a panel's group.
+inline __attribute__((always_inline)) __m512 f8_scale(const GemmArgs& a, uint32_t panel, uint32_t group) {
+  return _mm512_loadu_ps(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride + group * size_t{64});
 }
 
-// An output is the sum of two chains, inputs 0 and 2 of every four and inputs 1 and 3, whatever the number of rows.
+// A group's sum is that of two chains, inputs 0 and 2 of every four and inputs 1 and 3, whatever the number of rows.
 
 // Few rows: weights stream through once, in one straight line, and are decoded on the way. Decoding takes more instructions than the core
 // can look ahead while it waits for memory: lines are fetched early.
@@ -73,17 +73,27 @@ template <bool kE4M3, int R>
 void few_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
   const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
-  __m512 even[R], odd[R];
-  UNROLL for (int r = 0; r < R; ++r) even[r] = odd[r] = _mm512_setzero_ps();
-  for (uint32_t i = (a.k + 31) / 32 * 8; i; --i, w += 64, x += 8) {
-    _mm_prefetch(w + a.fetch_ahead, _MM_HINT_T0);
-    const Group g = decode<kE4M3>(w);
+  const uint32_t all = (a.k + 31) / 32 * 8, of_scale = a.w_group ? a.w_group / 4 : all;
+  __m512 total[R];
+  UNROLL for (int r = 0; r < R; ++r) total[r] = _mm512_setzero_ps();
+  for (uint32_t from = 0, scale_at = 0; from < all; from += of_scale, ++scale_at) {
+    __m512 even[R], odd[R];
+    UNROLL for (int r = 0; r < R; ++r) even[r] = odd[r] = _mm512_setzero_ps();
+    for (uint32_t i = all - from < of_scale ? all - from : of_scale; i; --i, w += 64, x += 8) {
+      _mm_prefetch(w + a.fetch_ahead, _MM_HINT_T0);
+      const Group g = decode<kE4M3>(w);
+      UNROLL for (int r = 0; r < R; ++r) {
+        dot2(even[r], g.even, broadcast4(x + static_cast<size_t>(r) * a.x_stride));
+        dot2(odd[r], g.odd, broadcast4(x + static_cast<size_t>(r) * a.x_stride + 4));
+      }
+    }
+    const __m512 scale = f8_scale(a, panel, scale_at);
     UNROLL for (int r = 0; r < R; ++r) {
-      dot2(even[r], g.even, broadcast4(x + static_cast<size_t>(r) * a.x_stride));
-      dot2(odd[r], g.odd, broadcast4(x + static_cast<size_t>(r) * a.x_stride + 4));
+      const __m512 d = _mm512_add_ps(even[r], odd[r]);
+      total[r] = from ? _mm512_fmadd_ps(d, scale, total[r]) : _mm512_mul_ps(d, scale);
     }
   }
-  UNROLL for (int r = 0; r < R; ++r) finish_f8(a, row + static_cast<uint32_t>(r), panel, _mm512_add_ps(even[r], odd[r]));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, total[r]);
 }
 
 // Many rows: a block of P panels is decoded into the first-level cache once for all of them; sums wait in `sums` between blocks.
@@ -105,11 +115,12 @@ void many_tile(const GemmArgs& a, const char* x, const __m512i* block, uint32_t 
 template <bool kE4M3, int P>
 void many_rows(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel) {
   __m512i block[2][kBlock * P];
-  __m512 sums[2][kRows * P];
+  __m512 sums[2][kRows * P], total[kRows * P];
   for (uint32_t i = 0; i < rows * P; ++i) sums[0][i] = sums[1][i] = _mm512_setzero_ps();
-  const uint32_t all = (a.k + 31) / 32 * 8;
-  for (uint32_t from = 0; from < all; from += kBlock) {
-    const uint32_t groups = all - from < kBlock ? all - from : kBlock;
+  const uint32_t all = (a.k + 31) / 32 * 8, of_scale = a.w_group ? a.w_group / 4 : all;
+  for (uint32_t from = 0, groups; from < all; from += groups) {
+    const uint32_t most = of_scale - from % of_scale, rest = all - from < most ? all - from : most;
+    groups = rest < kBlock ? rest : kBlock;
     const char* w = static_cast<const char*>(a.w) + panel * a.w_stride + from * size_t{64};
     for (uint32_t i = 0; i < groups; ++i) UNROLL for (uint32_t p = 0; p < P; ++p) {
         const Group g = decode<kE4M3>(w + i * size_t{64} + p * a.w_stride);
@@ -127,9 +138,17 @@ void many_rows(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel) {
                      : many_tile<1, P>)(a, x + r * a.x_stride + half * 4, block[half], groups, sums[half] + r * P);
         r += left >= 4 ? 4 : left >= 2 ? 2 : 1;
       }
+    if (groups < rest) continue;
+    UNROLL for (uint32_t p = 0; p < P; ++p) {
+      const __m512 scale = f8_scale(a, panel + p, from / of_scale);
+      for (uint32_t i = p; i < rows * P; i += P) {
+        const __m512 d = _mm512_add_ps(sums[0][i], sums[1][i]);
+        total[i] = from >= of_scale ? _mm512_fmadd_ps(d, scale, total[i]) : _mm512_mul_ps(d, scale);
+        sums[0][i] = sums[1][i] = _mm512_setzero_ps();
+      }
+    }
   }
-  for (uint32_t r = 0; r < rows; ++r)
-    UNROLL for (uint32_t p = 0; p < P; ++p) finish_f8(a, row + r, panel + p, _mm512_add_ps(sums[0][r * P + p], sums[1][r * P + p]));
+  for (uint32_t r = 0; r < rows; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) finish(a, row + r, panel + p, total[r * P + p]);
 }
 
 template <bool kE4M3>
@@ -172,6 +191,7 @@ uint64_t peak_bf16(uint64_t n) {
 const GemmKernel kGemm[] = {
     {LINNET_F8E4M3, 0, gemm_f8<true>, peak_bf16},
     {LINNET_F8E5M2, 0, gemm_f8<false>, peak_bf16},
+    {LINNET_F8E4M3G128, 0, gemm_f8<true>, peak_bf16},
 };
 
 }  // namespace

@@ -178,7 +178,8 @@ void gguf_fill(const GemmArgs& a, const BlockFormat& f, uint32_t panel, uint32_t
     by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + from / kBlockK * by.lines,
               static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / kBlockK * by.entry, k,
               {reinterpret_cast<int8_t*>(at), 256, group_bytes, reinterpret_cast<float*>(at + by.group * size_t{64}), to->w_min[0][p],
-               group_bytes / 4, 64, a.m < kBlockLeast ? by.lines : 0});
+               group_bytes / 4, 64, a.m < kBlockLeast ? by.lines : 0,
+               static_cast<const uint8_t*>(a.w_scale) + (panel + p + size_t{1}) * a.w_scale_stride});
   }
 }
 

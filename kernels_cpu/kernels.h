@@ -22,7 +22,10 @@ struct Fetch {
 //   Blocks:    for every 256 inputs, of the last fewer, d is such a sum over W's groups (32 or 16); acc = acc + d, of the first 256 d.
 //   Where W has
 //              minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
-//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
+//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). Tables: w[k] = table[code] * scale, rounded. FP8: over kpad,
+//   then acc = acc * w_scale. In groups: d is such
+//   a
+//              sum over a group; acc = d * w_scale of the first, then acc = fmaf(d, w_scale, acc).
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
 inline constexpr size_t kFetchAhead = 4096;  // GemmArgs::fetch_ahead of weights that come from memory
@@ -38,12 +41,14 @@ struct GemmArgs {
                           // and what unpacked.h makes of blocks is i8g128 in groups of 32 or 16
   const void* w;          // panels as format.h lays them out
   size_t w_stride;        // bytes between panels
-  const void* w_scale;    // [w_groups][16] entries per panel as W's format has them (formats.inc); float W: none
+  const void* w_scale;    // [w_groups][16] entries per panel as W's format has them (formats.inc), and behind them outer factors; float W:
+                          // none
   size_t w_scale_stride;  // bytes between the scales of two panels
   float* y;
   size_t y_stride;    // floats between rows
   const float* bias;  // [n_panels * 16] or NULL
   uint32_t m, n_panels, k;
+  uint32_t w_group;  // FP8: inputs per scale, a multiple of 32; 0: all
   uint32_t accumulate;
   size_t fetch_ahead;  // where few rows stream panels from memory, ask for bytes this far on; 0 = they are in the caches
   Fetch* next;         // or NULL; I8G32 alone
@@ -56,7 +61,8 @@ struct UnpackTo {
   size_t line, group;
   float *scale, *min;
   size_t scale_step, min_step;
-  size_t ahead;  // how far on the lines are that are asked for meanwhile; 0: they are at hand
+  size_t ahead;        // how far on the lines are that are asked for meanwhile; 0: they are at hand
+  const uint8_t* end;  // of all that the panel has of scales, where its outer factors are
 };
 
 // k inputs of a panel of blocks, at most 256, as bytes and floats.
@@ -78,13 +84,23 @@ enum Codes : uint32_t {
 };
 // Bytes between the scales of two groups of a panel, by what they are.
 enum ScaleStep : uint32_t {
-#define LINNET_SCALE(name, bytes, half, zero) kStep##name = 16 * bytes,
+#define LINNET_SCALE(name, bytes, half, zero, outer) kStep##name = 16 * bytes,
+#include "../runtime/formats.inc"
+};
+// ... and what a panel has behind them.
+enum OuterBytes : uint32_t {
+#define LINNET_SCALE(name, bytes, half, zero, outer) kOuter##name = 16 * outer,
 #include "../runtime/formats.inc"
 };
 
 // Books of the IQ kinds of blocks, by the number of a run: of iq3 four numbers, of the others eight codes of which a byte has i and i + 4.
 struct IqBooks {
   const uint32_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
+};
+
+// What the codes of formats of tables choose from, and the map of the bytes that double quantisation makes of scales.
+struct FloatTables {
+  float nf4[16], fp4[16], scales[256];
 };
 
 // One tier. Null members are inherited from the next weaker tier that has them.
@@ -158,10 +174,11 @@ struct KernelTable {
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
   void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
 
-  // Of each format of blocks, from LINNET_Q4_K on; for tiers that multiply in another way and unpack as this one does.
+  // Of each format of blocks in their order; for tiers that multiply in another way and unpack as this one does.
   const UnpackBlocks* unpack = nullptr;
 
-  const IqBooks* books = nullptr;  // of the scalar tier alone
+  const IqBooks* books = nullptr;       // of the scalar tier alone
+  const FloatTables* tables = nullptr;  // the same
 
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;

@@ -1,6 +1,7 @@
 // NEON of every 64-bit ARM (Cortex-A53, A72: no dot product), bit-equal to scalar.cpp.
 #include "neon.h"
 
+#include "float_tables.h"
 #include "rows.h"
 #include "unpacked_rows.h"
 
@@ -120,28 +121,61 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
+// Sixteen floats as bytes, of which the instruction chooses sixteen.
+struct FloatTable {
+  uint8x16x4_t of;
+  static INLINE FloatTable load(const float* p) {
+    FloatTable t;
+    UNROLL for (int i = 0; i < 4; ++i) t.of.val[i] = vreinterpretq_u8_f32(vld1q_f32(p + i * 4));
+    return t;
+  }
+  static INLINE Vi words(const uint8_t* p) {
+    Vi r;
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vreinterpretq_s32_u8(vld1q_u8(p + i * 16));
+    return r;
+  }
+  template <int kShift>
+  INLINE V at(Vi words) const {
+    V r;
+    UNROLL for (int i = 0; i < 4; ++i) {
+      const uint32x4_t code = vandq_u32(vshlq_u32(vreinterpretq_u32_s32(words.v[i]), vdupq_n_s32(-kShift)), vdupq_n_u32(15));
+      const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100u), code, 0x04040404u);
+      r.v[i] = vreinterpretq_f32_u8(vqtbl4q_u8(of, vreinterpretq_u8_u32(bytes)));
+    }
+    return r;
+  }
+};
+constexpr TableTiles kTiles = {2, 1, 4, 1};
+
 template <bool kE4M3, int R>
 void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
   const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
-  V acc[R];
-  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
-    uint32x4_t four[4];
-    float32x4_t xv[R];  // inputs 0 2 1 3
-    UNROLL for (int q = 0; q < 4; ++q) four[q] = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
-    UNROLL for (int r = 0; r < R; ++r) xv[r] =
-        vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
-    UNROLL for (int j = 0; j < 4; ++j) UNROLL for (int q = 0; q < 4; ++q) {
-      const float32x4_t wv = vreinterpretq_f32_u32(from_f8<kE4M3>(four[q], j));
-      UNROLL for (int r = 0; r < R; ++r) acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
-                                                       : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
-                                                       : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
-                                                                : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
+  const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
+  const uint32_t kpad = (a.k + 31) / 32 * 32, group = a.w_group ? a.w_group : kpad;
+  V total[R];
+  UNROLL for (int r = 0; r < R; ++r) total[r] = all(0.0f);
+  for (uint32_t from = 0; from < kpad; from += group, scales += 16) {
+    V acc[R];
+    UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
+    for (uint32_t i = kpad - from < group ? kpad - from : group; i; i -= 4, w += 64, x += 8) {
+      uint32x4_t four[4];
+      float32x4_t xv[R];  // inputs 0 2 1 3
+      UNROLL for (int q = 0; q < 4; ++q) four[q] = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
+      UNROLL for (int r = 0; r < R; ++r) xv[r] =
+          vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
+      UNROLL for (int j = 0; j < 4; ++j) UNROLL for (int q = 0; q < 4; ++q) {
+        const float32x4_t wv = vreinterpretq_f32_u32(from_f8<kE4M3>(four[q], j));
+        UNROLL for (int r = 0; r < R; ++r) acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
+                                                         : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
+                                                         : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
+                                                                  : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
+      }
     }
+    const V scale = load(scales);
+    UNROLL for (int r = 0; r < R; ++r) total[r] = from ? fma(acc[r], scale, total[r]) : mul(acc[r], scale);
   }
-  const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, mul(acc[r], scale));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, total[r]);
 }
 
 template <bool kE4M3>
@@ -314,11 +348,13 @@ struct RowProduct {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_FP8(name, NAME, ...) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME != LINNET_F8E5M2 >, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, ...) \
   {LINNET_##NAME, 1, gemm_unpacked<kind, LINNET_##NAME, Int::of<kBytes, kStepF32>, RowProduct>, peak_int8},
+#define LINNET_TABLES(name, NAME, table, scale) \
+  {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale, FloatTable, kTiles>, peak_f32},
 #include "../runtime/formats.inc"
 };
 

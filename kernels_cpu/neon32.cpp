@@ -117,7 +117,8 @@ uint64_t read_vectors(const void* p, size_t bytes) {
 
 const GemmKernel kGemm32[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
+#define LINNET_FP8(name, NAME, type, ...) {LINNET_##NAME, 1, gemm_f8<type::of>, peak_f32},
+#define LINNET_TABLES(name, NAME, table, scale) {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_codes<k##codes, (w_group != 0), kStep##scale>, peak_codes},
 #include "../runtime/formats.inc"

@@ -53,14 +53,16 @@ template <bool kE4M3>
 void gemm_f8(const GemmArgs* args) {
   const GemmArgs& a = *args;
   Group block[kBlock];
-  V sums[kRows];
-  const uint32_t all_groups = (a.k + 31) / 32 * 8;
+  V sums[kRows], total[kRows];
+  const uint32_t all_groups = (a.k + 31) / 32 * 8, of_scale = a.w_group ? a.w_group / 4 : all_groups;
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; row += kRows) {
       const uint32_t rows = a.m - row < kRows ? a.m - row : kRows;
       for (uint32_t r = 0; r < rows; ++r) sums[r] = all(0.0f);
-      for (uint32_t from = 0; from < all_groups; from += kBlock) {
-        const uint32_t groups = all_groups - from < kBlock ? all_groups - from : kBlock;
+      const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
+      for (uint32_t from = 0, groups; from < all_groups; from += groups) {
+        const uint32_t most = of_scale - from % of_scale, rest = all_groups - from < most ? all_groups - from : most;
+        groups = rest < kBlock ? rest : kBlock;
         const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride + from * size_t{64};
         const uint8_t* x = static_cast<const uint8_t*>(a.x) + row * a.x_stride + from * size_t{8};
         if (rows == 1) {  // nothing to share: decoded on the way
@@ -68,17 +70,23 @@ void gemm_f8(const GemmArgs* args) {
             const Group g = decode<kE4M3>(w + i * size_t{64});
             add_groups<1>(a, x + i * size_t{8}, &g, 1, sums);
           }
-          continue;
+        } else {
+          for (uint32_t i = 0; i < groups; ++i) block[i] = decode<kE4M3>(w + i * size_t{64});
+          for (uint32_t r = 0; r < rows;) {
+            const uint32_t step = rows - r >= 4 ? 4 : rows - r >= 2 ? 2 : 1;
+            (step == 4 ? block_tile<4> : step == 2 ? block_tile<2> : block_tile<1>)(a, x + r * a.x_stride, block, groups, sums + r);
+            r += step;
+          }
         }
-        for (uint32_t i = 0; i < groups; ++i) block[i] = decode<kE4M3>(w + i * size_t{64});
-        for (uint32_t r = 0; r < rows;) {
-          const uint32_t step = rows - r >= 4 ? 4 : rows - r >= 2 ? 2 : 1;
-          (step == 4 ? block_tile<4> : step == 2 ? block_tile<2> : block_tile<1>)(a, x + r * a.x_stride, block, groups, sums + r);
-          r += step;
+        if (groups < rest) continue;
+        const uint32_t g = from / of_scale;
+        const V scale = load(scales + g * size_t{16});
+        for (uint32_t r = 0; r < rows; ++r) {
+          total[r] = g ? fma(sums[r], scale, total[r]) : mul(sums[r], scale);
+          sums[r] = all(0.0f);
         }
       }
-      const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
-      for (uint32_t r = 0; r < rows; ++r) finish(a, row + r, panel, mul(sums[r], scale));
+      for (uint32_t r = 0; r < rows; ++r) finish(a, row + r, panel, total[r]);
     }
 }
 
@@ -96,6 +104,7 @@ uint64_t peak_bf16(uint64_t n) {
 const GemmKernel kGemm[] = {
     {LINNET_F8E4M3, 0, gemm_f8<true>, peak_bf16},
     {LINNET_F8E5M2, 0, gemm_f8<false>, peak_bf16},
+    {LINNET_F8E4M3G128, 0, gemm_f8<true>, peak_bf16},
 };
 
 }  // namespace

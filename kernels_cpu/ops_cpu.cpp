@@ -84,6 +84,17 @@ void clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uin
   });
 }
 
+// The order lies in a file, which may change behind whoever checked it: what is no channel any more must not be read.
+void reorder(const Worker& w, const float* x, size_t stride, const float* order, uint32_t m, uint32_t k, float* y, QuantRows* q) {
+  const float n = static_cast<float>(k);
+  for_rows(w, m, [&](uint32_t i) {
+    const float* from = x + i * stride;
+    float* to = y + i * stride;
+    for (uint32_t j = 0; j < k; ++j) to[j] = from[order[j] >= 0 && order[j] < n ? static_cast<uint32_t>(order[j]) : 0];
+    if (q) quantize_row(w, to, k, i, q);
+  });
+}
+
 void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q) {
   for_rows(w, m, [&](uint32_t i) { quantize_row(w, x + i * x_stride, k, i, q); });
 }
@@ -112,9 +123,10 @@ GemmArgs gemm_args(const Matrix& mat, const float* x, size_t x_stride, const Qua
     a.x_stride = x_stride * sizeof(float);
   }
   a.w_stride = static_cast<size_t>(panel_bytes(mat.format, mat.k));  // the matrix is in memory
-  a.w_scale_stride = static_cast<size_t>(n_w_groups(mat.format, mat.k) * kPanel * row.scale.bytes);
+  a.w_scale_stride = static_cast<size_t>(panel_scale_bytes(mat.format, mat.k));
   a.y_stride = y_stride;
   a.k = mat.k;
+  a.w_group = row.w_group;
   a.fetch_ahead = kFetchAhead;
   return a;
 }
@@ -333,6 +345,7 @@ const Ops cpu_ops = {
     .add = add,
     .scale = scale,
     .clip = clip,
+    .reorder = reorder,
     .quantize = quantize,
     .gemm = gemm,
     .gemm_heads = gemm_heads,

@@ -204,17 +204,21 @@ bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t
 
 bool pack_f8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, float* scales) {
   std::memset(panel, 0, panel_bytes(f.format, k));
-  std::memset(scales, 0, kPanel * 4);
+  std::memset(scales, 0, panel_scale_bytes(f.format, k));
   const bool e4m3 = f.stored == Stored::kE4m3;
-  for (size_t r = 0; r < n_rows; ++r) {
-    const float* x = rows + r * stride;
-    const uint32_t amax = amax_bits(x, k);
-    if (amax >= 0x7F800000u) return false;
-    const float scale = from_bits(amax) / (e4m3 ? 448.0f : 57344.0f);
-    if (scale == 0.0f) continue;
-    scales[r] = scale;
-    for (size_t i = 0; i < k; ++i) panel[i / 4 * 64 + r * 4 + i % 4] = e4m3 ? f32_to_f8e4m3(x[i] / scale) : f32_to_f8e5m2(x[i] / scale);
-  }
+  const size_t group = f.w_group ? f.w_group : k;
+  for (size_t r = 0; r < n_rows; ++r)
+    for (size_t from = 0; from < k; from += group) {
+      const float* x = rows + r * stride;
+      const size_t end = k - from < group ? k : from + group;
+      const uint32_t amax = amax_bits(x + from, end - from);
+      if (amax >= 0x7F800000u) return false;
+      const float scale = from_bits(amax) / (e4m3 ? 448.0f : 57344.0f);
+      if (scale == 0.0f) continue;
+      scales[from / group * kPanel + r] = scale;
+      for (size_t i = from; i < end; ++i)
+        panel[i / 4 * 64 + r * 4 + i % 4] = e4m3 ? f32_to_f8e4m3(x[i] / scale) : f32_to_f8e5m2(x[i] / scale);
+    }
   return true;
 }
 
@@ -264,11 +268,13 @@ bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uin
   }
 }
 
-bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros) {
+bool pack_exact(Format f, const ExactForm& form, uint32_t k) {
   const FormatRow& row = format_row(f);
-  return format_integer(f) && row.w_group != 0 && group % row.w_group == 0 &&
-         (row.stored == Stored::kBytes ||
-          (bits == 4 && (row.stored == Stored::kNibblesZero || (row.stored == Stored::kNibbles && !zeros))));
+  const bool groups = row.w_group == 0 ? form.group >= k : form.group % row.w_group == 0, scales = form.half || !row.scale.half;
+  if (!form.bits || !groups || !scales) return false;
+  if (form.e4m3) return row.stored == Stored::kE4m3;
+  if (row.stored == Stored::kBytes) return true;
+  return form.bits == 4 && (row.stored == Stored::kNibblesZero || (row.stored == Stored::kNibbles && !form.zeros));
 }
 
 void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales) {
@@ -279,15 +285,15 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
   std::memset(panel_scales, 0, groups * kPanel * row.scale.bytes);
   // A group of all rows at a time, which stays in the nearest cache.
   for (size_t g = 0; g < groups; ++g) {
-    const size_t begin = g * row.w_group, end = begin + row.w_group < k ? begin + row.w_group : k;
+    const size_t begin = g * row.w_group, end = row.w_group && begin + row.w_group < k ? begin + row.w_group : k;
     for (size_t r = 0; r < n_rows; ++r) {
       const size_t source = r * from_groups + begin / from.group;
       const uint8_t zero = from.zeros ? from.zeros[source] : 8;
       const int8_t* codes = from.codes + r * k;
       if (row.scale.half)
-        std::memcpy(scale_place(row, panel_scales, g, r), &from.scales[source], 2);
+        std::memcpy(scale_place(row, panel_scales, g, r), &from.halves[source], 2);
       else
-        store_scale(f16_to_f32(from.scales[source]), row, panel_scales, g, r);
+        store_scale(from.halves ? f16_to_f32(from.halves[source]) : from.scales[source], row, panel_scales, g, r);
       if (row.scale.zero) *zero_place(row, panel_scales, g, r) = zero;
       size_t i = begin;
       if (row.bits == 4) {
@@ -309,7 +315,7 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
 }
 
 void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, uint32_t k, uint32_t row, float* y) {
-  if (format_row(f).stored == Stored::kBlocks) return scalar_table.gather_row(f, panels, scales, n, k, row, y);
+  if (format_block(f) > 1) return scalar_table.gather_row(f, panels, scales, n, k, row, y);
   const FormatRow& info = format_row(f);
   const size_t r = row % kPanel, panel = row / kPanel, groups = n_w_groups(f, k);
   const uint8_t* base = static_cast<const uint8_t*>(panels) + panel * panel_bytes(f, k);

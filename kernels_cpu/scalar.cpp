@@ -363,9 +363,10 @@ void gemm_int(const GemmArgs* args) {
 
 // ---- blocks of GGUF files -----------------------------------------------------------------------------------------------------
 
-// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes.
+// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes; outer factors in front of the end of all that
+// its panel has of scales.
 struct Output {
-  const uint8_t *lines, *entry;
+  const uint8_t *lines, *entry, *end;
   size_t j;
   uint32_t operator[](size_t byte) const { return lines[byte / 4 * 64 + j * 4 + byte % 4]; }
   uint32_t word(size_t byte) const { return (*this)[byte] | (*this)[byte + 1] << 8 | (*this)[byte + 2] << 16 | (*this)[byte + 3] << 24; }
@@ -375,6 +376,11 @@ struct Output {
     return from_f16(h);
   }
   uint32_t part(size_t halves, size_t byte) const { return entry[halves * 32 + byte * 16 + j]; }
+  float outer(size_t i) const {
+    float f;
+    __builtin_memcpy(&f, end - 128 + i * 64 + j * 4, 4);
+    return f;
+  }
 };
 
 // Kinds: weight = scale(g) * code - min(g), g being its group of kGroup inputs in the block. run: codes of inputs 8 r to 8 r + 7.
@@ -471,6 +477,61 @@ struct Q50 : Shape<32, 32, 20> {
   static float scale(const Output& o, size_t) { return o.half(0); }
 };
 
+// A scale and a zero point of 16 bits: f16 or, where the scale's sign is set, bf16. added: to (code - 8) * scale, else taken off the code.
+struct ScaleZero {
+  float scale, zero;
+  explicit ScaleZero(const Output& o) {
+    uint16_t of[2];
+    for (size_t i = 0; i < 2; ++i) __builtin_memcpy(&of[i], o.entry + i * 32 + o.j * 2, 2);
+    const bool wide = of[0] & 0x8000;
+    scale = wide ? from_bf16(of[0] & 0x7FFF) : from_f16(of[0]);
+    zero = wide ? from_bf16(of[1]) : from_f16(of[1]);
+  }
+  float min(bool added) const {
+    const float eight = scale * 8.0f;
+    return added ? eight - zero : zero * scale;
+  }
+  // As those who made them have it, where a product with a minimum taken off may be another float.
+  float value(bool added, int8_t code) const {
+    const float scaled = (static_cast<float>(code) - 8.0f) * scale, left = static_cast<float>(code) - zero;
+    return added ? scaled + zero : left * scale;
+  }
+};
+template <uint32_t kOf, bool kAdded>
+struct Zero4 : Shape<kOf, 32, kOf / 2, true> {};
+template <class Kind>
+constexpr bool kZero = false;
+template <class Kind>
+constexpr bool kZeroAdded = false;
+template <uint32_t kOf, bool kAdded>
+constexpr bool kZero<Zero4<kOf, kAdded>> = true;
+template <uint32_t kOf, bool kAdded>
+constexpr bool kZeroAdded<Zero4<kOf, kAdded>> = kAdded;
+__attribute__((noinline)) void unpack_zero(uint32_t block, bool added, const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first,
+                                           size_t end, const UnpackTo& to) {
+  for (uint32_t from = 0; from < k; from += 32, lines += 256)
+    for (size_t j = first; j < end; ++j) {
+      const Output o = {lines, entry + from / block * kStepF16Min, nullptr, j};
+      for (uint32_t r = 0; r < 4; ++r) {
+        int8_t c[8];
+        Q41::run(o, r, c);
+        int8_t* at = to.codes + from / 32 * to.group + r * 2 * to.line + j * 4;
+        __builtin_memcpy(at, c, 4);
+        __builtin_memcpy(at + to.line, c + 4, 4);
+      }
+      const ScaleZero z(o);
+      to.scale[from / 32 * to.scale_step + j] = z.scale;
+      to.min[from / 32 * to.min_step + j] = z.min(added);
+    }
+}
+__attribute__((noinline)) float zero_value(bool added, const Output& o, int8_t code) { return ScaleZero(o).value(added, code); }
+using Hqq32 = Zero4<32, false>;
+using Hqq64 = Zero4<64, false>;
+using Hqq128 = Zero4<128, false>;
+using Ao32 = Zero4<32, true>;
+using Ao64 = Zero4<64, true>;
+using Ao128 = Zero4<128, true>;
+
 // Nibbles that choose from a table.
 constexpr int8_t kUneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 constexpr int8_t kE2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the numbers
@@ -498,14 +559,15 @@ struct Mxfp4 : Shape<32, 32, 16> {
     return from_bits(e < 2 ? 0x200000u << e : (e - 1) << 23);
   }
 };
-// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved.
+// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved, times the output's outer factor.
 struct Nvfp4 : Shape<64, 16, 32> {
   static void run(const Output& o, size_t r, int8_t* c) {
     for (size_t i = 0; i < 8; ++i) c[i] = kE2m1[o[r / 2 * 8 + i] >> (r % 2 * 4) & 15];
   }
   static float scale(const Output& o, size_t g) {
     const uint32_t v = o.part(0, g), a = v & 127;
-    return v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+    const float s = v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+    return __builtin_fmaf(s, o.outer(0), s * o.outer(1));
   }
 };
 
@@ -645,7 +707,7 @@ template <class Kind, ScaleStep kStep>
 void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to) {
   for (uint32_t from = 0; from < k; from += Kind::kBlock, lines += Kind::kBytes * 16, entry += kStep)
     for (size_t j = first; j < end; ++j) {
-      const Output o = {lines, entry, j};
+      const Output o = {lines, entry, to.end, j};
       for (uint32_t r = 0; r < Kind::kBlock / 8; ++r) {
         int8_t c[8];
         Kind::run(o, r, c);
@@ -661,20 +723,33 @@ void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t 
       }
     }
 }
+template <class Kind>
+void unpack_zero_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to) {
+  unpack_zero(Kind::kBlock, kZeroAdded<Kind>, lines, entry, k, first, end, to);
+}
+
+template <class Kind, ScaleStep kStep>
+constexpr auto unpack_of() {
+  if constexpr (kZero<Kind>)
+    return unpack_zero_kind<Kind>;
+  else
+    return unpack_kind<Kind, kStep>;
+}
 
 struct KindRow {
   void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to);
-  uint32_t block, group, lines, entry;  // inputs; bytes of a block of a panel
+  uint32_t block, group, lines, entry, outer;  // inputs; bytes of a block of a panel, and of outer factors
   bool min;
+  bool zero, added;  // Zero4
 };
-template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep>
+template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep, uint32_t kOuter>
 constexpr KindRow kind_row() {
   static_assert(Kind::kBlock == kBlock && Kind::kBytes * 8 == kBlock * kBits && Kind::kGroup <= 32, "as formats.inc says");
-  return {unpack_kind<Kind, kStep>, kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, Kind::kMin};
+  return {unpack_of<Kind, kStep>(), kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, kOuter, Kind::kMin, kZero<Kind>, kZeroAdded<Kind>};
 }
 const KindRow& kind_row(linnet_format f) {
   static constexpr KindRow kRows[] = {
-#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale>(),
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale, kOuter##scale>(),
 #include "../runtime/formats.inc"
   };
   static constexpr linnet_format kFormats[] = {
@@ -689,9 +764,10 @@ const KindRow& kind_row(linnet_format f) {
 __attribute__((noinline)) void gemm_kind(const GemmArgs& a, const KindRow& kind) {
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
+  UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, nullptr};
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
+      to.end = static_cast<const uint8_t*>(a.w_scale) + (panel + size_t{1}) * a.w_scale_stride;
       const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
                     *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
@@ -727,17 +803,21 @@ void gemm_blocks(const GemmArgs* a) {
 // The values of GGUF's own order of operations, say (d * scale) * code - d_min * minimum.
 void gather_blocks(linnet_format f, const void* panels, const void* scales, uint32_t k, uint32_t row, float* y) {
   const KindRow& kind = kind_row(f);
-  const size_t blocks = k / kind.block, j = row % 16;
+  const size_t blocks = k / kind.block, j = row % 16, panel_scales = blocks * kind.entry + kind.outer;
   const uint8_t *lines = static_cast<const uint8_t*>(panels) + row / 16 * blocks * kind.lines,
-                *entry = static_cast<const uint8_t*>(scales) + row / 16 * blocks * kind.entry;
+                *entry = static_cast<const uint8_t*>(scales) + row / 16 * panel_scales;
   int8_t codes[256 * 16];
   float scale[16][16], min[16][16];
-  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0};
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, entry + panel_scales};
   for (size_t b = 0; b < blocks; ++b, lines += kind.lines, entry += kind.entry, y += kind.block) {
     kind.unpack(lines, entry, kind.block, j, j + 1, to);
     for (uint32_t i = 0; i < kind.block; ++i) {
-      y[i] = scale[i / kind.group][j] * static_cast<float>(codes[i / 4 * 64 + j * 4 + i % 4]);
-      if (kind.min) y[i] = y[i] - min[i / kind.group][j];
+      const int8_t code = codes[i / 4 * 64 + j * 4 + i % 4];
+      y[i] = scale[i / kind.group][j] * static_cast<float>(code);
+      if (kind.zero)
+        y[i] = zero_value(kind.added, {lines, entry, nullptr, j}, code);
+      else if (kind.min)
+        y[i] = y[i] - min[i / kind.group][j];
     }
   }
 }
@@ -766,20 +846,99 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
-// FP8: the sum over k as for floats, then times the output's scale.
+// Made from what bitsandbytes 0.50.2 gives out: get_4bit_type(), and create_dynamic_map(), whose numbers below zero are those above it.
+constexpr float kAboveZero[127] = {
+    5.5000004e-07f, 3.2500002e-06f, 7.75e-06f,      2.1249998e-05f, 4.375e-05f,     6.625e-05f,    8.875e-05f,    0.00015625001f,
+    0.00026875004f, 0.00038125002f, 0.00049375003f, 0.0006062501f,  0.00071875006f, 0.00083125f,   0.0009437501f, 0.0012812499f,
+    0.00184375f,    0.00240625f,    0.00296875f,    0.0035312497f,  0.00409375f,    0.0046562497f, 0.0052187503f, 0.00578125f,
+    0.00634375f,    0.00690625f,    0.00746875f,    0.00803125f,    0.00859375f,    0.009156249f,  0.00971875f,   0.01140625f,
+    0.01421875f,    0.01703125f,    0.019843752f,   0.02265625f,    0.02546875f,    0.028281251f,  0.03109375f,   0.03390625f,
+    0.036718752f,   0.03953125f,    0.042343747f,   0.04515625f,    0.04796875f,    0.05078125f,   0.05359375f,   0.05640625f,
+    0.059218753f,   0.06203125f,    0.06484375f,    0.067656256f,   0.070468746f,   0.07328125f,   0.07609375f,   0.07890625f,
+    0.08171876f,    0.08453125f,    0.08734375f,    0.09015625f,    0.092968754f,   0.09578126f,   0.09859375f,   0.107031256f,
+    0.12109375f,    0.13515624f,    0.14921875f,    0.16328125f,    0.17734376f,    0.19140625f,   0.20546874f,   0.21953125f,
+    0.23359375f,    0.24765624f,    0.26171875f,    0.27578127f,    0.28984374f,    0.30390626f,   0.31796873f,   0.33203125f,
+    0.34609374f,    0.36015624f,    0.37421876f,    0.38828123f,    0.40234375f,    0.41640624f,   0.43046874f,   0.44453126f,
+    0.45859373f,    0.47265625f,    0.4867187f,     0.50078124f,    0.5148437f,     0.5289062f,    0.54296875f,   0.5570313f,
+    0.5710938f,     0.58515626f,    0.5992187f,     0.61328125f,    0.6273438f,     0.6414063f,    0.65546876f,   0.6695312f,
+    0.68359375f,    0.6976563f,     0.7117188f,     0.72578126f,    0.7398437f,     0.75390625f,   0.7679688f,    0.78203124f,
+    0.79609376f,    0.8101562f,     0.82421875f,    0.8382813f,     0.85234374f,    0.86640626f,   0.8804687f,    0.89453125f,
+    0.9085938f,     0.92265624f,    0.93671876f,    0.9507812f,     0.96484375f,    0.9789063f,    0.99296874f,
+};
+constexpr FloatTables make_tables() {
+  FloatTables t = {{-1.0f, -0.6961928f, -0.52507305f, -0.3949175f, -0.28444138f, -0.18477343f, -0.091050036f, 0.0f, 0.0795803f, 0.1609302f,
+                    0.2461123f, 0.33791524f, 0.44070983f, 0.562617f, 0.72295684f, 1.0f},
+                   {0.0f, 0.0052083335f, 0.6666667f, 1.0f, 0.33333334f, 0.5f, 0.16666667f, 0.25f, 0.0f, -0.0052083335f, -0.6666667f, -1.0f,
+                    -0.33333334f, -0.5f, -0.16666667f, -0.25f},
+                   {}};
+  for (size_t i = 0; i < 127; ++i) {
+    t.scales[128 + i] = kAboveZero[i];
+    t.scales[126 - i] = -kAboveZero[i];
+  }
+  t.scales[255] = 1.0f;
+  return t;
+}
+constexpr FloatTables kFloatTables = make_tables();
+
+// The scale of group g of output j, of a row of k inputs.
+float table_scale(bool nested, const void* panel_scales, uint32_t k, uint32_t g, size_t j) {
+  const auto* s = static_cast<const float*>(panel_scales);
+  if (!nested) return s[g * size_t{16} + j];
+  const size_t rows = (k / 64 + 254) / 256 + 1;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(s + (1 + rows) * 16);
+  const float outer = s[(1 + (g + bytes[j]) / 256) * 16 + j], scale = kFloatTables.scales[bytes[16 + g * size_t{16} + j]] * outer;
+  return scale + s[j];
+}
+__attribute__((noinline)) void gemm_tables(const GemmArgs& a, const float* table, bool nested) {
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
+    const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
+    const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+    for (uint32_t row = 0; row < a.m; ++row) {
+      const float* x = reinterpret_cast<const float*>(static_cast<const char*>(a.x) + row * a.x_stride);
+      float acc[16] = {}, scale[16] = {};
+      for (uint32_t i = 0; i < a.k; ++i)
+        for (uint32_t j = 0; j < 16; ++j) {
+          if (i % 64 == 0) scale[j] = table_scale(nested, w_scale, a.k, i / 64, j);
+          const float weight = table[nibble(w, i, j)] * scale[j];
+          acc[j] = __builtin_fmaf(x[i], weight, acc[j]);
+        }
+      store(a, row, panel, acc);
+    }
+  }
+}
+template <const float (FloatTables::*kTable)[16], ScaleStep kStep>
+void gemm_table(const GemmArgs* args) {
+  gemm_tables(*args, kFloatTables.*kTable, kStep != kStepF32);
+}
+
+struct E4m3 {
+  static float of(uint8_t c) { return from_f8e4m3(c); }
+};
+struct E5m2 {
+  static float of(uint8_t c) { return from_f8e5m2(c); }
+};
+
+// FP8: the sum over k as for floats, of each group alone, times the output's scale.
 template <float (*kValue)(uint8_t)>
 void gemm_f8(const GemmArgs* args) {
   const GemmArgs& a = *args;
+  const uint32_t kpad = round_up(a.k, 32), group = a.w_group ? a.w_group : kpad;
   for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
     const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
     const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
     for (uint32_t row = 0; row < a.m; ++row) {
       const uint16_t* x = reinterpret_cast<const uint16_t*>(static_cast<const char*>(a.x) + row * a.x_stride);
       float acc[16] = {};
-      for (uint32_t i = 0; i < round_up(a.k, 32); ++i)
-        for (uint32_t j = 0; j < 16; ++j)
-          acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
-      for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<kStepF32>(w_scale, 0, j);
+      for (uint32_t from = 0, g = 0; from < kpad; from += group, ++g) {
+        float d[16] = {};
+        for (uint32_t i = from; i < kpad && i < from + group; ++i)
+          for (uint32_t j = 0; j < 16; ++j)
+            d[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), d[j]);
+        for (int j = 0; j < 16; ++j) {
+          const float scale = scale_at<kStepF32>(w_scale, g, j);
+          acc[j] = g ? __builtin_fmaf(d[j], scale, acc[j]) : d[j] * scale;
+        }
+      }
       store(a, row, panel, acc);
     }
   }
@@ -814,6 +973,19 @@ void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, si
   }
 }
 
+__attribute__((noinline)) void gather_table(const float* table, bool nested, const void* panels, const void* scales, uint32_t k,
+                                            uint32_t row, float* y) {
+  const size_t panel = row / 16, j = row % 16, groups = k / 64,
+               step = nested ? 64 * (2 + (groups + 254) / 256) + 16 * (1 + groups) : groups * kStepF32;
+  const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * k * 8;
+  const void* s = static_cast<const uint8_t*>(scales) + panel * step;
+  float scale = 0;
+  for (uint32_t i = 0; i < k; ++i) {
+    if (i % 64 == 0) scale = table_scale(nested, s, k, i / 64, j);
+    y[i] = table[nibble(w, i, j)] * scale;
+  }
+}
+
 void gather_row(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) {
   (void)n;
   const size_t bytes = round_up(k, 32) * size_t{16};
@@ -821,15 +993,18 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
 #define LINNET_FLOATS(name, NAME, type, bits) \
   case LINNET_##NAME:                         \
     return gather<kStepNone, float_of<type>>(panels, scales, k, row, size_t{k} * sizeof(type) * 16, 0, y);
-#define LINNET_FP8(name, NAME, type) \
-  case LINNET_##NAME:                \
-    return gather<kStepF32, f8_of<from_##name>>(panels, scales, k, row, bytes, 0, y);
+#define LINNET_FP8(name, NAME, type, w_group, kv) \
+  case LINNET_##NAME:                             \
+    return gather<kStepF32, f8_of<type::of>>(panels, scales, k, row, bytes, w_group, y);
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   case LINNET_##NAME:                                                            \
     return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
 #define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) \
   case LINNET_##NAME:                                       \
     return gather_blocks(f, panels, scales, k, row, y);
+#define LINNET_TABLES(name, NAME, table, scale) \
+  case LINNET_##NAME:                           \
+    return gather_table(kFloatTables.table, kStep##scale != kStepF32, panels, scales, k, row, y);
 #define LINNET_KV_ALONE(name, NAME, bits) case LINNET_##NAME:
 #include "../runtime/formats.inc"
     case LINNET_FORMAT_DEFAULT:
@@ -879,10 +1054,11 @@ uint64_t peak_f32(uint64_t n) {
 
 const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
-#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
+#define LINNET_FP8(name, NAME, type, ...) {LINNET_##NAME, 1, gemm_f8<type::of>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_int<k##codes, (w_group != 0), kStep##scale>, peak_int8},
 #define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) {LINNET_##NAME, 1, gemm_blocks<LINNET_##NAME>, peak_int8},
+#define LINNET_TABLES(name, NAME, table, scale) {LINNET_##NAME, 1, gemm_table<&FloatTables::table, kStep##scale>, peak_f32},
 #include "../runtime/formats.inc"
 };
 
@@ -917,6 +1093,7 @@ constexpr KernelTable kTable = {
     .exp_row = exp_row,
     .gather_row = gather_row,
     .books = &kBooks,
+    .tables = &kFloatTables,
     .read_all = read_all,
 };
 

@@ -256,7 +256,7 @@ struct Mxfp4 : Nibbles32<32, 0, kStepByte1 * 8> {
 };
 // Of each sixteen inputs a byte's nibbles are i and i + 8.
 struct Nvfp4 {
-  static constexpr size_t kBlock = 64, kLineBytes = 2048, kEntry = kStepByte4 * 4;
+  static constexpr size_t kBlock = 64, kLineBytes = 2048, kEntry = kStepByte4Outer * 4;
   static constexpr uint32_t kGroup = 16;
   static constexpr bool kMin = false;
   template <int kFlip>
@@ -267,9 +267,18 @@ struct Nvfp4 {
         int8_t* first = to.codes + g * to.group + t * to.line;
         choose(kE2m1<kFlip>.of, lines, first, first + 2 * to.line);
       }
-    put_scales<Nvfp4>(entry, k, to);
+    scales(entry, k, to);
   }
-  static V scale(const uint8_t* entry, size_t g) {
+  static void scales(const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    const auto* outer = reinterpret_cast<const float*>(to.end) - 32;
+    const V first = load(outer), second = load(outer + 16);
+    for (size_t g = 0; g < k / 16; ++g) {
+      const V half = inner(entry, g);
+      store(to.scale + g * to.scale_step, fma(half, first, mul(half, second)));
+    }
+  }
+  // Half of what an e4m3 is.
+  static V inner(const uint8_t* entry, size_t g) {
     const Vi v = widened(load_sixteen(entry + g * 16));
     return keep(mul(from_bits(shift_left<20>(bits_of(v, 127))), all(0x1p119f)), above(all(127.0f), floats(v)));
   }
@@ -278,6 +287,11 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
   static constexpr bool kMin = true;
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    codes<kFlip>(lines, k, to);
+    put_scales<Q41>(entry, k, to);
+  }
+  template <int kFlip>
+  [[gnu::noinline]] static void codes(const uint8_t* lines, uint32_t k, const UnpackTo& to) {
     for (size_t i = 0; i < k; i += 32)
       for (size_t t = 0; t < 4; ++t, lines += 64) {
         fetch_line(lines, to);
@@ -286,11 +300,54 @@ struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
         put_line(at, [&](size_t j) { return (v.of[j] & each(15)) ^ each(kFlip); });
         put_line(at + 4 * to.line, [&](size_t j) { return (v.of[j] >> 4 & each(15)) ^ each(kFlip); });
       }
-    put_scales<Q41>(entry, k, to);
   }
   static V scale(const uint8_t* entry, size_t g) { return first_scales(entry + g * kStepF16Min); }
   static V min(const uint8_t* entry, size_t g) { return neg(first_scales(entry + g * kStepF16Min + 32)); }
 };
+// The same codes with a scale and a zero point of 16 bits for a block: f16 or, where the scale's sign is set, bf16. added: the zero point
+// is added to (code - 8) * scale, else taken off the code.
+[[gnu::noinline]] inline void zero_scales(const uint8_t* entry, uint32_t k, uint32_t block, bool added, const UnpackTo& unpack_to) {
+  const UnpackTo to = unpack_to;
+  for (size_t g = 0; g < k / 32; entry += kStepF16Min) {
+    uint16_t raw[2][16];
+    alignas(64) float of[2][16];
+    uint32_t bits[2][16];
+    __builtin_memcpy(raw, entry, sizeof raw);
+    store(of[0], first_scales(entry));
+    store(of[1], first_scales(entry + 32));
+    __builtin_memcpy(bits, of, sizeof bits);
+    for (int j = 0; j < 16; ++j) {
+      const uint32_t wide = 0u - (raw[0][j] >> 15), scale = (raw[0][j] & 0x7FFFu) << 16, zero = static_cast<uint32_t>(raw[1][j]) << 16;
+      bits[0][j] = (bits[0][j] & ~wide) | (scale & wide);
+      bits[1][j] = (bits[1][j] & ~wide) | (zero & wide);
+    }
+    __builtin_memcpy(of, bits, sizeof of);
+    const V scale = load(of[0]), zero = load(of[1]), min = added ? sub(mul(scale, all(8.0f)), zero) : mul(zero, scale);
+    for (const size_t end = g + block / 32; g < end; ++g) {
+      store(to.scale + g * to.scale_step, scale);
+      store(to.min + g * to.min_step, min);
+    }
+  }
+}
+// What all such kinds have together.
+struct ZeroPoints : Nibbles32<32, 0, kStepF16Min * 8> {
+  static constexpr bool kMin = true;
+};
+template <uint32_t kOf, bool kAdded>
+struct Zero4 : Nibbles32<kOf, 0, kStepF16Min * 256 / kOf> {
+  static constexpr bool kMin = true;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    Q41::codes<kFlip>(lines, k, to);
+    zero_scales(entry, k, kOf, kAdded, to);
+  }
+};
+using Hqq32 = Zero4<32, false>;
+using Hqq64 = Zero4<64, false>;
+using Hqq128 = Zero4<128, false>;
+using Ao32 = Zero4<32, true>;
+using Ao64 = Zero4<64, true>;
+using Ao128 = Zero4<128, true>;
 // A word of fifth bits lies behind them.
 template <size_t kEntry, int kLess>
 struct Q5 : Nibbles32<32, 4, kEntry> {
@@ -397,6 +454,14 @@ struct Tq2 : TwoBits<32, false, 1, kStepF16> {
 namespace linnet {
 namespace {
 
+// A format's place among those of blocks.
+constexpr uint32_t block_index(linnet_format f) {
+  uint32_t i = 0;
+#define LINNET_BLOCKS(name, NAME, ...) i += LINNET_##NAME < f;
+#include "../runtime/formats.inc"
+  return i;
+}
+
 // A kind and a tier's product of i8g128.
 struct UnpackedBy {
   UnpackBlocks unpack;  // or NULL: as `base` has it
@@ -444,14 +509,15 @@ inline void unpacked_panels(const GemmArgs& a, const UnpackedBy& by, uint32_t pa
   b.bias = nullptr;
   b.fetch_ahead = 0;
   b.next = nullptr;
-  const UnpackBlocks unpack = by.unpack ? by.unpack : by.base->unpack[by.format - LINNET_Q4_K];
+  const UnpackBlocks unpack = by.unpack ? by.unpack : by.base->unpack[block_index(by.format)];
   for (uint32_t block = 0, from = 0; from < a.k; ++block, from += kUnpackedK) {
     b.k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
     for (uint32_t p = 0; p < n_panels; ++p) {
       UnpackedPanel& panel_of = u->panel[p];
       unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + block * by.lines,
              static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry, b.k,
-             {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines});
+             {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines,
+              static_cast<const uint8_t*>(a.w_scale) + (panel + p + size_t{1}) * a.w_scale_stride});
     }
     const size_t group = row * size_t{a.x_groups} + from / 32;
     b.x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from;

@@ -28,7 +28,9 @@ constexpr uint32_t kKeptInputs = 32;
 // At most 256 inputs of some rows by a panel.
 struct BlockRows {
   const uint8_t *lines, *entry;
+  const uint8_t* end;    // of the panel's scales
   const uint8_t* ahead;  // lines that are asked for meanwhile
+  uint32_t zeros;        // of kinds with zero points: inputs that share one, and 1 more where it is added
   const int8_t* x;
   size_t x_stride;
   const GroupInputs* inputs;  // of row r: [r * kKeptInputs]
@@ -93,7 +95,13 @@ struct BlockScales<Kind> {
 template <class Kind>
 struct WholeScales {
   alignas(64) float of[256 / Kind::kGroup][16];
-  explicit WholeScales(const BlockRows& b) { put_scales<Kind>(b.entry, b.k, {nullptr, 0, 0, of[0], nullptr, 16, 0, 0}); }
+  explicit WholeScales(const BlockRows& b) {
+    const UnpackTo to = {nullptr, 0, 0, of[0], nullptr, 16, 0, 0, b.end};
+    if constexpr (requires { Kind::scales(b.entry, b.k, to); })
+      Kind::scales(b.entry, b.k, to);
+    else
+      put_scales<Kind>(b.entry, b.k, to);
+  }
   INLINE V scale(size_t g) const { return load(of[g]); }
 };
 template <>
@@ -103,6 +111,16 @@ struct BlockScales<Mxfp4> : WholeScales<Mxfp4> {
 template <>
 struct BlockScales<Nvfp4> : WholeScales<Nvfp4> {
   using WholeScales::WholeScales;
+};
+
+template <>
+struct BlockScales<ZeroPoints> {
+  alignas(64) float of[8][16], less[8][16];
+  explicit BlockScales(const BlockRows& b) {
+    zero_scales(b.entry, b.k, b.zeros & ~1u, b.zeros & 1, {nullptr, 0, 0, of[0], less[0], 16, 16, 0, nullptr});
+  }
+  INLINE V scale(size_t g) const { return load(of[g]); }
+  INLINE V min(size_t g) const { return load(less[g]); }
 };
 
 // Of R rows, as the groups come.
@@ -249,6 +267,10 @@ INLINE void row_sums(Q41, Sums* s) {
   sums_nibbles<4, 15, false>(nullptr, s);
 }
 template <class Sums>
+INLINE void row_sums(ZeroPoints, Sums* s) {
+  row_sums(Q41{}, s);
+}
+template <class Sums>
 INLINE void row_sums(Q50, Sums* s) {
   sums_nibbles<4, 31, true>(nullptr, s);
 }
@@ -326,6 +348,7 @@ struct FewRows {
   uint32_t group;
   int32_t more;
   uint32_t many;
+  uint32_t zeros;
 };
 template <class Kind, class Product, int R>
 void block_rows(const BlockRows& b) {
@@ -335,16 +358,29 @@ void block_rows(const BlockRows& b) {
 }
 template <class Kind, class Product>
 concept HasRowSums = requires(RowSums<Kind, Product, 1>* s) { row_sums(Kind{}, s); };
-template <class Kind, class Product>
+// The kind whose code few rows run through.
+template <class Kind>
+struct FewAs {
+  using Of = Kind;
+  static constexpr uint32_t kZeros = 0;
+};
+template <uint32_t kOf, bool kAdded>
+struct FewAs<Zero4<kOf, kAdded>> {
+  using Of = ZeroPoints;
+  static constexpr uint32_t kZeros = kOf + kAdded;
+};
+template <class Kind_, class Product>
 constexpr FewRows few_rows_of() {
+  using Kind = typename FewAs<Kind_>::Of;
   FewRows f = {};
   if constexpr (HasRowSums<Kind, Product>) {
     f = {{block_rows<Kind, Product, 1>},
          Kind::kLineBytes,
-         Kind::kEntry,
+         Kind_::kEntry,
          Kind::kGroup,
          kMore<Kind, Product>,
-         kSigned<Kind, Product> ? Product::kManySigned : Product::kManyRows};
+         kSigned<Kind, Product> ? Product::kManySigned : Product::kManyRows,
+         FewAs<Kind_>::kZeros};
     if constexpr (Product::kRows >= 2) f.block[1] = block_rows<Kind, Product, 2>;
     if constexpr (Product::kRows == 4) f.block[2] = block_rows<Kind, Product, 4>;
   }
@@ -380,7 +416,7 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
   V sums[4];
   for (uint32_t panel = first; panel < first + a.n_panels; ++panel) {
     const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
-                  *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
+                  *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride, *const end = entry + a.w_scale_stride;
     for (uint32_t block = 0; block < blocks; ++block, lines += by.lines, entry += by.entry) {
       const uint32_t from = block * kUnpackedK, k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
       GroupInputs* const at = inputs + block % kKeptInputs;
@@ -388,7 +424,9 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
         for (uint32_t r = 0; r < rows; ++r) group_inputs(a, by, row + r, from, k, at + r * kKeptInputs);
       by.block[rows / 2]({.lines = lines,
                           .entry = entry,
+                          .end = end,
                           .ahead = lines + a.fetch_ahead,
+                          .zeros = by.zeros,
                           .x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from,
                           .x_stride = a.x_stride,
                           .inputs = at,

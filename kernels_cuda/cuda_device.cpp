@@ -299,8 +299,7 @@ Status matrix(WeightsTo& weights, Matrix* m, Error* err) {
   const bool in_place = weights.profile.cuda_zero_copy == LINNET_SWITCH_ON;
   CudaMatrix c{};
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(m->n) / kPanel);
-  const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)),
-               scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale.bytes);
+  const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)), scale = static_cast<size_t>(panel_scale_bytes(m->format, m->k));
   // Panels and scales of a part are things of their own.
   const uint64_t limit = arena.block_limit(), most = panel > scale ? panel : scale;
   const uint64_t per_part = in_place ? n_panels : most <= limit ? limit / Blocks::kAlign * Blocks::kAlign / most : 0;

@@ -29,13 +29,17 @@ Choice choice_of(Format f) {
     case Stored::kBf16:
       return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2, false};
     case Stored::kE4m3:
+      if (row.w_group) return {kNone, kNone, kNone, 2, 0, false};
       return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0, false};
     case Stored::kE5m2:
       return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};
     case Stored::kNibbles:
-    case Stored::kNibblesZero:  // wide alone
+    case Stored::kNibblesZero:
+      if (row.scale.zero && !wide) return {kNone, kNone, kNone, 1, 0, true};
       return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
                   : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
+    case Stored::kTables:
+      return {kNone, kNone, kNone, 0, 0, false};
     case Stored::kBlocks: {
       Choice c = {kNone, kNone, kNone, 1, 0, true, kPanel * row.scale.bytes * (256u / row.w_group)};
 #define LINNET_X(NAME, name, kind, n_pieces, n_minima) \

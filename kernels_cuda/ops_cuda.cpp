@@ -33,6 +33,7 @@ const Ops cuda_ops = {
     .add = cuda_add,
     .scale = cuda_scale,
     .clip = cuda_clip,
+    .reorder = nullptr,
     .quantize = cuda_quantize,
     .gemm = cuda_gemm,
     .gemm_heads = cuda_gemm_heads,

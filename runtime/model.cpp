@@ -89,6 +89,13 @@ Status Loader::vector(Role role, uint32_t layer, const float** out, bool for_hos
   }
   return LINNET_OK;
 }
+Status Loader::order(Role role, uint32_t layer, const float** out) {
+  LINNET_TRY(find_order(file, role, layer, model->spec, out, err));
+  if (*out && !backend.ops->reorder)
+    return fail(err, LINNET_UNSUPPORTED, backend.name, ": layer ", layer,
+                ": inputs in an order of their own (act-order) are for CPUs alone: convert with --weights i8g128 or another");
+  return vector(role, layer, out);
+}
 Status Loader::norm(Role weight, Role bias, uint32_t layer, Norm* out) {
   out->kind = model->spec.norm;
   out->eps = static_cast<float>(model->spec.norm_eps);

@@ -141,6 +141,9 @@ struct Ops {
   void (*scale)(const Worker&, float* x, size_t stride, float scale, float cap, uint32_t m, uint32_t n);
   // x = x cut to -limit..limit.
   void (*clip)(const Worker&, float* x, size_t stride, float limit, uint32_t m, uint32_t n);
+  // y(m, k, stride) = of every row of x its channel order[j] in place j; quantised too where q != nullptr. y is not x. nullptr: there is
+  // no such operation, and models that need it are refused.
+  void (*reorder)(const Worker&, const float* x, size_t stride, const float* order, uint32_t m, uint32_t k, float* y, QuantRows* q);
   // Quantises m rows of k.
   void (*quantize)(const Worker&, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q);
   // y(m, n) = x * W^T (+ bias); accumulate: y += . Reads q for integer formats, x (stride x_stride floats) for float ones.

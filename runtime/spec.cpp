@@ -295,7 +295,7 @@ LayerSpec layer_of_model(const ModelSpec& s, uint32_t layer) {
   l.n_heads = s.n_heads, l.n_kv_heads = s.n_kv_heads, l.head_dim = s.head_dim;
   l.d_ff = s.d_ff;
   l.window = sees_all ? 0 : s.window;
-  l.kv_back = 0;
+  l.kv_back = 0, l.orders = 0;
   l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
   return l;
 }
@@ -346,6 +346,11 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
       return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": kv_back = ", l.kv_back,
                   ": that layer has other heads, another window, another RoPE or keys that are not its own");
   }
+  const uint32_t no_orders =
+      (l.mixer != kMixerAttention ? kOrderQkv | kOrderAttnOut : 0u) | (l.feed_forward != kFeedForwardDense ? uint32_t{kOrderGateUp} : 0u);
+  if (l.orders & no_orders)
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": orders = ", l.orders, " beside mixer = ", uint32_t{l.mixer},
+                " and feed_forward = ", uint32_t{l.feed_forward});
   if (l.feed_forward == kFeedForwardExperts && !s.n_experts)
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": feed_forward = ", uint32_t{l.feed_forward}, " beside n_experts = 0");
   return LINNET_OK;
@@ -363,6 +368,7 @@ const LayerField kLayerFields[kLayerFieldCount] = {
     {"d_ff", offsetof(LayerSpec, d_ff), 1, 1 << 20},
     {"window", offsetof(LayerSpec, window), 0, 1 << 24},
     {"kv_back", offsetof(LayerSpec, kv_back), 0, 1024},
+    {"orders", offsetof(LayerSpec, orders), 0, kOrderAll},
 };
 
 LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
@@ -531,6 +537,30 @@ Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   if (!file.tensor(name, &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", name, "' is missing");
   LINNET_TRY(read_place(file, t, kGgmlF32, uint64_t{r.n(spec, l)} * sizeof(float), err));
   *out = reinterpret_cast<const float*>(t.data);
+  return LINNET_OK;
+}
+
+Status find_order(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err) {
+  const float* order = nullptr;
+  *out = nullptr;
+  LINNET_TRY(find_vector(file, role, layer, spec, &order, err));
+  constexpr uint32_t kSome = 65536;  // channels that are looked for at a time
+  const uint32_t n = order ? role_n(role, layer, spec) : 0;
+  for (uint32_t from = 0; from < n; from += kSome) {
+    uint64_t seen[kSome / 64] = {};
+    for (uint32_t j = 0; j < n; ++j) {
+      const float v = order[j];
+      const uint32_t channel = v >= 0 && v < static_cast<float>(n) ? static_cast<uint32_t>(v) : n, i = channel - from;
+      if (channel < n && static_cast<float>(channel) == v && i >= kSome) continue;
+      if (channel == n || static_cast<float>(channel) != v || (seen[i / 64] >> (i % 64) & 1)) {
+        char name[kRoleNameBytes];
+        role_name(role, layer, name);
+        return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", name, "'[", j, "] is none of ", n, " channels, or one of before");
+      }
+      seen[i / 64] |= uint64_t{1} << (i % 64);
+    }
+  }
+  *out = order;
   return LINNET_OK;
 }
 

@@ -9,7 +9,7 @@
 //                                model has no such role
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
 //   linnet.<role name>           I8[packed_bytes(format, n, k)]: panels, then scales, as format.h lays them out
-//   <role name>                  F32[n]: vectors, under their GGUF names
+//   <role name>                  F32[n]: vectors, under their GGUF names; of InputOrder the numbers of channels
 //   linnet.tokenizer             I8[...]: the tokenizer's tables (tokenizer/tokenizer.h); absent without a tokenizer
 // The file's size is a multiple of 64, so every tensor may be read up to its 64-byte rounding; the rounding is zeros.
 #pragma once
@@ -31,7 +31,7 @@ inline constexpr uint32_t kLayoutVersion = 4;  // files that need nothing newer 
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
-inline constexpr uint32_t kLayerFieldCount = 9;
+inline constexpr uint32_t kLayerFieldCount = 10;
 
 enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };  // which channels make a pair
 enum RopeScaling : uint32_t {
@@ -159,6 +159,10 @@ enum FeedForward : uint32_t {
 // Which RoPE a layer has: none, the model's, or that of layers with a window where it is another.
 enum class LayerRope : uint32_t { kNone, kMain, kLocal };
 
+// Which matrices of a layer have their inputs in an order of their own (GPTQ's act-order, where channels of a group lie apart): a vector
+// says which channel of the rows stands in which place. What feeds `down` has its outputs in down's order instead.
+enum InputOrder : uint32_t { kOrderQkv = 1, kOrderAttnOut = 2, kOrderGateUp = 4, kOrderAll = 7 };
+
 // Channels of a head that a RoPE rotates.
 inline uint32_t rope_channels(const ModelSpec& s, LayerRope rope) {
   if (rope == LayerRope::kNone || s.rope_kind == kRopeNone) return 0;
@@ -174,6 +178,7 @@ struct LayerSpec {
   uint32_t d_ff;     // of a dense feed-forward step
   uint32_t window;   // a position sees so many, itself included; 0: all
   uint32_t kv_back;  // keys and values are those that the layer so many before this one has; 0: its own
+  uint32_t orders;   // of InputOrder
 };
 // As the model's fields say it, and its layer_values where it has them and they are in order: they may lie in a file, which may change
 // behind spec_check.
@@ -268,5 +273,7 @@ void role_name(Role role, uint32_t layer, char* out);
 // into the file. A role that is not present in the spec gives an empty matrix or nullptr, and LINNET_OK.
 Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err);
 Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err);
+// A vector of InputOrder, each channel once.
+Status find_order(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err);
 
 }  // namespace linnet

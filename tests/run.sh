@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that must pass before a change is in: tests/run.sh [--full | --packages]
-# Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
-# that the output ends with its summary. --full fuzzes longer, has GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, and builds with link-time optimisation,
+# Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, and the release build last, so
+# that the output ends with its summary. --full fuzzes longer, has CUDA's kernels and whole programs under sanitizers, GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, the kernels with oneDNN, and builds with link-time optimisation,
 # for one tier, with musl, for Windows and macOS (where zig is) and as a shared library, and in bare roots of Debian. --packages installs what the tests need, and ends.
 set -u
 full=
@@ -60,6 +60,7 @@ build() { # preset, option for CMake, targets (default all)
   mkdir -p build
   case $preset in
   armhf | musl-arm64 | windows | macos | tsan) with_cuda=OFF ;; # 32 bits; no loader; no driver; the emulator's fibers are no threads
+  fuzz) with_cuda=$([ -n "$full" ] && echo $cuda || echo OFF) ;; # Clang's sanitizers take minutes over the emulated kernels
   *) with_cuda=$cuda ;;
   esac
   cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "$option" >"build/$preset.log" 2>&1 &&
@@ -154,7 +155,7 @@ elif [ -n "$cross" ]; then
   stage "tests: ARM, qemu-user" tests arm64 -L arch
 fi
 stage "ARM inner loops, llvm-mca" python3 -B tests/kernels/mca_table.py
-if [ "$(uname -m)" = x86_64 ]; then
+if [ -n "$full" ] && [ "$(uname -m)" = x86_64 ]; then
   # In the folder of the release build, which then makes only what is different.
   stage "build: with oneDNN" build release -DLINNET_ONEDNN=ON check_kernels test_exact test_profile linnet_shared hello_one_tier
   export LINNET_TEST_TIER=onednn

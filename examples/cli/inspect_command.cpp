@@ -37,8 +37,13 @@ void print_json(const std::string& path, const convert::Description& d) {
       json.field(s.name, s.value);
   }
   json.end().key("tensors").array();
-  for (const convert::TensorInfo& t : d.tensors)
-    json.object().field("name", t.name).field("format", t.format).field("shape", t.shape).field("bytes", t.bytes).end();
+  for (const convert::TensorInfo& t : d.tensors) {
+    json.object().field("name", t.name).field("format", t.format).field("shape", t.shape).field("bytes", t.bytes);
+    if (!t.packed.empty()) json.field("packed", t.packed);
+    if (t.bits > 0) json.field("bits", t.bits);
+    if (t.error >= 0) json.field("error", t.error);
+    json.end();
+  }
   json.end().end().print();
 }
 
@@ -61,9 +66,15 @@ void print_text(const std::string& path, const convert::Description& d) {
   for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), printable(s.value).c_str());
   size_t width = 20;
   for (const convert::TensorInfo& t : d.tensors) width = std::max(width, printable(t.name).size());
-  for (const convert::TensorInfo& t : d.tensors)
-    std::printf("%-*s  %-7s %-16s %12llu bytes\n", static_cast<int>(width), printable(t.name).c_str(), printable(t.format).c_str(),
+  for (const convert::TensorInfo& t : d.tensors) {
+    std::printf("%-*s  %-7s %-16s %12llu bytes", static_cast<int>(width), printable(t.name).c_str(), printable(t.format).c_str(),
                 shape_text(t.shape).c_str(), static_cast<unsigned long long>(t.bytes));
+    if (!t.packed.empty()) std::printf(", packed as %s:", t.packed.c_str());
+    if (t.bits > 0) std::printf("%s %.2f bits", t.packed.empty() ? "," : "", t.bits);
+    if (t.error == 0) std::printf(", as it is");
+    if (t.error > 0) std::printf(", RMS error %.2g %%", 100 * t.error);
+    std::printf("\n");
+  }
 }
 
 // ---- what a pass costs ------------------------------------------------------------------------------------------------------

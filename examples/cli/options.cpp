@@ -35,9 +35,10 @@ struct Format {
 constexpr bool kWithKV = true, kWithNONE = false;
 constexpr Format kFormats[] = {
 #define LINNET_FLOATS(name, NAME, ...) {#name, LINNET_##NAME, true, true},
-#define LINNET_FP8(name, NAME, ...) {#name, LINNET_##NAME, true, true},
+#define LINNET_FP8(name, NAME, type, w_group, kv) {#name, LINNET_##NAME, true, kWith##kv},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) {#name, LINNET_##NAME, true, kWith##kv},
 #define LINNET_BLOCKS(name, NAME, ...) {#name, LINNET_##NAME, true, false},
+#define LINNET_TABLES(name, NAME, ...) {#name, LINNET_##NAME, true, false},
 #define LINNET_KV_ALONE(name, NAME, ...) {#name, LINNET_##NAME, false, true},
 #include "../../runtime/formats.inc"
 };

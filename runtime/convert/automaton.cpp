@@ -24,6 +24,26 @@ void Automaton::add(uint32_t from, const Arc& arc) {
 void Automaton::skip(uint32_t from, uint32_t to) { add(from, {to, kNowhere, 0, 0, false, false}); }
 void Automaton::bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi) { add(from, {to, kNowhere, lo, hi, true, own_}); }
 
+bool Automaton::reads(uint32_t from, uint32_t to, std::string_view s) const {
+  std::vector<uint32_t> here = {from}, next;
+  std::vector<size_t> seen(heads_.size(), 0);  // at which place a node was come to last, counted from 1
+  for (size_t at = 0;; ++at) {
+    for (const uint32_t node : here) seen[node] = at + 1;
+    next.clear();
+    for (size_t i = 0; i < here.size(); ++i)
+      for (uint32_t a = heads_[here[i]]; a != kNowhere; a = arcs_[a].next) {
+        const Arc& arc = arcs_[a];
+        if (!arc.reads && seen[arc.to] != at + 1) seen[arc.to] = at + 1, here.push_back(arc.to);
+        if (arc.reads && at < s.size() && static_cast<uint8_t>(s[at]) >= arc.lo && static_cast<uint8_t>(s[at]) <= arc.hi)
+          next.push_back(arc.to);
+      }
+    if (at == s.size()) return std::find(here.begin(), here.end(), to) != here.end();
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    here.swap(next);
+  }
+}
+
 uint32_t Automaton::text(uint32_t from, std::string_view s) {
   for (const char c : s) {
     const uint32_t to = node();

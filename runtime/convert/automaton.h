@@ -55,6 +55,9 @@ class Automaton {
   // end: where the text may end without a mark, or kNowhere. json: inside of a JSON text, of which escapes are no part of marks.
   void until(uint32_t from, const std::vector<Mark>& marks, uint32_t end, bool json = false);
 
+  // Whether these bytes lead from one node to the other; takes as many steps as there are arcs for each of them, whatever it looks for.
+  bool reads(uint32_t from, uint32_t to, std::string_view s) const;
+
   struct Start {
     std::string mark;  // that the prompt ends with
     uint32_t node;

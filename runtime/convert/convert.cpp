@@ -154,15 +154,19 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
 
 }  // namespace
 
-Format exact_format(uint32_t group, uint32_t bits, bool zeros) {
-  if (group % kPadK != 0) group = kPadK;
-  const FormatRow* best = &format_row(LINNET_FORMAT_DEFAULT);
+Format exact_format(ExactForm form, uint32_t k) {
+  if (form.group % kPadK != 0 && form.group < k) form.group = kPadK;
+  const FormatRow* best = nullptr;
+  const auto groups = [&](const FormatRow& row) { return row.w_group == form.group ? UINT32_MAX : row.w_group ? row.w_group : k; };
   for (const FormatRow& row : kFormats)
-    if (format_known(row.format) && pack_exact(row.format, group, bits, zeros) &&
-        (row.w_group > best->w_group || (row.w_group == best->w_group && row.bits < best->bits)))
+    if (format_known(row.format) && pack_exact(row.format, form, k) &&
+        (!best || row.bits < best->bits || (row.bits == best->bits && groups(row) > groups(*best))))
       best = &row;
-  return best->format;
+  return best ? best->format : LINNET_FORMAT_DEFAULT;
 }
+
+// Whether a tensor comes in blocks that GGUF files have.
+static bool gguf_file_blocks(const SourceTensor& t) { return t.gguf_blocks && plain_form(t.gguf_format); }
 
 // What a tensor is packed as. Blocks of a GGUF file stay what they are where blocks of any kind are asked for, since such files mix them.
 // Embedding and LM head keep 8 bits where fewer are asked for: they are what 4 bits
@@ -173,7 +177,7 @@ Format packed_format(const SourceTensor& t, const Options& options) {
   const bool asks = options.weights != LINNET_FORMAT_DEFAULT;
   if (!asks && t.own != LINNET_FORMAT_DEFAULT) return t.own;
   const Format asked = asks ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : kFine;
-  if (t.gguf_blocks && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
+  if (gguf_file_blocks(t) && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? kFine : asked;
 }
 
@@ -191,7 +195,8 @@ void match_groups(Source* source, const Options& options) {
     for (SourceTensor& t : source->tensors) {
       const auto like = is_one(t) && t.own == LINNET_FORMAT_DEFAULT ? own.find(t.layer) : own.end();
       if (like == own.end()) continue;
-      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128})
+      const Format stored = t.source_type == "BF16" ? LINNET_BF16 : t.source_type == "F16" ? LINNET_F16 : LINNET_F32;
+      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128, LINNET_F8E4M3G128, stored})
         if (format_row(f).x == format_row(like->second).x && format_row(f).x_group == format_row(like->second).x_group) {
           t.own = f;
           break;
@@ -204,7 +209,7 @@ namespace {
 
 // Whether the source has a tensor's rows as f holds them.
 bool held_blocks(const SourceTensor& t, Format f) { return t.gguf_blocks && t.gguf_format == f; }
-bool held_codes(const SourceTensor& t, Format f) { return t.exact_rows && pack_exact(f, t.exact_group, t.exact_bits, t.exact_zeros); }
+bool held_codes(const SourceTensor& t, Format f) { return t.exact_rows && pack_exact(f, t.exact, t.k); }
 
 Status not_made(const SourceTensor& t, Format f, Error* err) {
   return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "' (", t.source_type, "): ", format_name(f),
@@ -217,9 +222,10 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   Format f = options.weights;
   if (!role_row(t.role).matrix() || role_row(t.role).f32() || t.role == kPosEmbd) return LINNET_F32;
   if (!gguf_block_bytes(f)) return f;
-  const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact_bits == format_row(f).bits);
-  if (!held && t.gguf_blocks && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
-  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput)) f = t.gguf_blocks ? t.gguf_format : LINNET_I8G32;
+  const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact.bits == format_row(f).bits);
+  if (!held && gguf_file_blocks(t) && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
+  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput))
+    f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
   if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
   return t.k % gguf_block_values(f) ? LINNET_F16 : f;
 }
@@ -232,6 +238,9 @@ Status plan_plain(const ModelSpec& spec, const std::vector<const SourceTensor*>&
   size_t n_whole = 0, n_others = 0;
   for (const PlainTensor& t : *out) {
     const Format f = plain_format(t.rows, options);
+    if (held_blocks(t.rows, f) && t.rows.outer)
+      return fail(err, LINNET_UNSUPPORTED, "tensor '", t.rows.source_name, "': ", format_name(f),
+                  " of a plain file has no second-level factors: ask for --weights q8_0 or another");
     if (!packs_floats(f) && !held_blocks(t.rows, f)) return not_made(t.rows, f, err);
     const GgmlType type = ggml_type(plain_form(f)->type);
     b->tensor(t.name, t.dims, plain_form(f)->type, uint64_t{t.rows.n} * t.rows.k / type.values * type.bytes);
@@ -348,9 +357,9 @@ void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, con
 
 // What a thread packs with. For files a job's panels wait here until they are written.
 struct Bench {
-  std::vector<float> rows;
+  std::vector<float> rows, wide;
   std::vector<int8_t> codes;
-  std::vector<uint16_t> code_scales;
+  std::vector<uint16_t> halves;
   std::vector<uint8_t> zeros, block_rows, panels, scales;
 };
 
@@ -361,7 +370,7 @@ class Packing {
 
   uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t_.n) / kPanel); }
   size_t panel_size() const { return static_cast<size_t>(panel_bytes(format_, t_.k)); }
-  size_t scale_size() const { return static_cast<size_t>(kPanel * n_w_groups(format_, t_.k) * row_.scale.bytes); }
+  size_t scale_size() const { return static_cast<size_t>(panel_scale_bytes(format_, t_.k)); }
 
   // squares (may be NULL): gets what rounding did. *lost: f16 may have lost weights.
   Status pack(uint32_t p, Bench* b, uint8_t* to, uint8_t* to_scales, Squares* squares, bool* lost, Error* err) const {
@@ -369,9 +378,13 @@ class Packing {
     if (as_panels_) return t_.panel(format_, p, to, to_scales), LINNET_OK;
     if (exact_) {
       b->codes.resize(size_t{kPanel} * k);
-      b->code_scales.resize(size_t{kPanel} * div_up(k, t_.exact_group));
-      if (t_.exact_zeros) b->zeros.resize(b->code_scales.size());
-      const ExactRows rows = {b->codes.data(), b->code_scales.data(), t_.exact_zeros ? b->zeros.data() : nullptr, t_.exact_group};
+      const ExactForm& form = t_.exact;
+      const size_t n_scales = size_t{kPanel} * div_up(k, form.group);
+      b->halves.resize(form.half ? n_scales : 0);
+      b->wide.resize(form.half ? 0 : n_scales);
+      b->zeros.resize(form.zeros ? n_scales : 0);
+      const ExactRows rows = {b->codes.data(), form.half ? b->halves.data() : nullptr, form.half ? nullptr : b->wide.data(),
+                              form.zeros ? b->zeros.data() : nullptr, form.group};
       LINNET_TRY(t_.exact_rows(first, count, rows, err));
       pack_panel_exact(format_, rows, count, k, to, to_scales);
       return LINNET_OK;
@@ -379,7 +392,9 @@ class Packing {
     if (blocks_) {
       b->block_rows.resize(kPanel * t_.gguf_row_bytes());
       LINNET_TRY(t_.gguf_blocks(first, count, b->block_rows.data(), err));
-      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales);
+      float outer[kPanel][2];
+      if (t_.outer) t_.outer(first, count, outer[0]);
+      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales, t_.outer ? outer[0] : nullptr);
       return LINNET_OK;
     }
     b->rows.resize(size_t{kPanel} * k);
@@ -394,10 +409,30 @@ class Packing {
   const SourceTensor& t_;
   Format format_;
   const FormatRow& row_ = format_row(format_);
-  bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8,
-       exact_ = t_.exact_rows && pack_exact(format_, t_.exact_group, t_.exact_bits, t_.exact_zeros),
+  bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8, exact_ = held_codes(t_, format_),
        blocks_ = t_.gguf_blocks && t_.gguf_format == format_;
 };
+
+}  // namespace
+
+Status rounding_error(const SourceTensor& t, Format f, double* error, Error* err) {
+  constexpr uint32_t kSome = 1u << 17;  // weights
+  *error = 0;
+  if (held_blocks(t, f) || held_codes(t, f)) return LINNET_OK;
+  SourceTensor floats = t;
+  floats.panel = nullptr;
+  const Packing packing(floats, f);
+  const uint32_t most = kSome / kPanel / t.k ? kSome / kPanel / t.k : 1, n = packing.n_panels(), step = n > most ? n / most : 1;
+  std::vector<uint8_t> panel(packing.panel_size() + 1), scales(packing.scale_size() + 1);
+  Bench bench;
+  Squares squares;
+  bool lost = false;
+  for (uint32_t p = 0; p < n; p += step) LINNET_TRY(packing.pack(p, &bench, panel.data(), scales.data(), &squares, &lost, err));
+  *error = squares.error();
+  return LINNET_OK;
+}
+
+namespace {
 
 // Threads take several panels at a time, which go into the file from the cache they were packed in. The scales lie behind all panels.
 Status write_packed(const SourceTensor& t, Format format, Output* out, Workers* workers, Rounding* rounding, Error* err) {
@@ -548,6 +583,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
                 out->spec.n_vocab, " logits");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks
   match_groups(out, options);
+  LINNET_TRY(order_inputs(out, options, err));
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);
 }

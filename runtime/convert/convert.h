@@ -134,6 +134,10 @@ struct TensorInfo {
   std::string name, format;     // "blk.0.attn_q.weight", "i8g128"
   std::vector<uint64_t> shape;  // outputs first
   uint64_t bytes = 0;
+  // Of a matrix of a source: what it is packed as where no format is asked for, its bits per weight, scales and padding included, and what
+  // that does to the weights, as WeightError has it: 0 where they are kept, else measured on some rows. "", 0 and -1: not known.
+  std::string packed;
+  double bits = 0, error = -1;
 };
 struct SpecInfo {
   std::string name, value;

@@ -176,6 +176,7 @@ Status cost_of(const std::string& path, const CostParams& params, Cost* out, Err
     const Options options = {.weights = params.weights, .floats = params.floats};
     spec = source.spec;
     match_groups(&source, options);
+    LINNET_TRY(order_inputs(&source, options, err));
     for (const SourceTensor& t : source.tensors) tensors.push_back({t.role, t.layer, packed_format(t, options)});
   }
   if (spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": only a vocabulary, nothing to compute");

@@ -46,7 +46,7 @@ void put_spec(const ModelSpec& spec, Description* out) {
 
 uint64_t source_bytes(const SourceTensor& t) {
   const std::string& type = t.source_type;
-  if (type == "GPTQ" || type == "AWQ") return uint64_t{t.n} * t.k / 2 + div_up(t.k, t.exact_group) * (uint64_t{t.n} * 2 + t.n / 2);
+  if (t.source_bytes) return t.source_bytes;
   return uint64_t{t.n} * t.k * (type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1);
 }
 
@@ -65,6 +65,16 @@ void try_templates(const ChatTemplates& templates, Description* out) {
   }
 }
 
+// What a matrix would be packed as.
+void put_packed(const SourceTensor& t, TensorInfo* info) {
+  if (!role_row(t.role).matrix()) return;
+  const Format f = packed_format(t, {});
+  Error why = {};
+  info->packed = format_name(f);
+  info->bits = 8 * static_cast<double>(packed_bytes(f, t.n, t.k)) / (static_cast<double>(t.n) * t.k);
+  if (t.k % format_block(f) || rounding_error(t, f, &info->error, &why) != LINNET_OK) info->error = -1;
+}
+
 void put_source(const Source& source, Description* out) {
   out->name = source.name;
   out->architecture = source.spec.architecture;
@@ -76,6 +86,7 @@ void put_source(const Source& source, Description* out) {
   for (const SourceTensor& t : source.tensors) {
     TensorInfo info{t.source_name, t.source_type, {t.n}, source_bytes(t)};
     if (role_row(t.role).matrix()) info.shape.push_back(t.k);
+    put_packed(t, &info);
     out->tensors.push_back(info);
     out->tensor_bytes += info.bytes;
   }
@@ -168,6 +179,17 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
     put_spec(packed ? spec : source.spec, out);
   else
     out->unsupported = why.text;
+  match_groups(&source, {});
+  for (TensorInfo& info : out->tensors)
+    for (const SourceTensor& t : source.tensors)
+      if (t.source_name == info.name) {  // of parts of one tensor the first
+        put_packed(t, &info);
+        break;
+      }
+  if (packed)
+    for (TensorInfo& info : out->tensors)
+      if (info.shape.size() == 2)
+        info.bits = 8 * static_cast<double>(info.bytes) / (static_cast<double>(info.shape[0]) * static_cast<double>(info.shape[1]));
   return LINNET_OK;
 }
 
@@ -186,6 +208,7 @@ linnet_status describe(const std::string& path, Description* out, linnet_error* 
     } else {
       LINNET_TRY(describe_gguf(path, &d, err));
     }
+    match_groups(&source, {});
     if (!source.tensors.empty()) put_source(source, &d);
     *out = std::move(d);
     return LINNET_OK;

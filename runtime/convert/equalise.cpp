@@ -88,8 +88,7 @@ Status equalise_layer(Source& s, uint32_t layer, const Options& asked, Error* er
   SourceTensor *q = find(s, kAttnQ, layer), *k = find(s, kAttnK, layer), *q_norm = find(s, kAttnQNorm, layer),
                *k_norm = find(s, kAttnKNorm, layer);
   const auto as_it_is = [&asked](const SourceTensor* t) {
-    return !t || t->exact_rows || (t->gguf_blocks && packed_format(*t, asked) == t->gguf_format) || t->panel || t->source_type == "GPTQ" ||
-           t->source_type == "AWQ";
+    return !t || t->exact_rows || (t->gguf_blocks && packed_format(*t, asked) == t->gguf_format) || t->panel || t->quantised;
   };
   if (as_it_is(q) || as_it_is(k)) return LINNET_OK;  // what comes quantised keeps its numbers
   for (uint32_t i = layer + 1; i < s.spec.n_layers; ++i)

@@ -19,12 +19,10 @@ struct Folder {
   const HfConfig& config;
   const HfQuant& quant;
   SafetensorsTensors tensors;
-  std::set<std::string> used;  // names that a role has taken, "X.weight" for codes
+  std::set<std::string> used;  // names that a role has taken
 
   const Architecture& arch() const { return *config.architecture; }
-  bool has(const std::string& name) const {
-    return tensors.count(name) || quant_has(tensors, quant, name) || mxfp4_has(tensors, quant, name);
-  }
+  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name); }
 };
 
 // The entry of the role and its name in these files; the first one's where none is there.
@@ -169,32 +167,28 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
   if (spec.qk_norm == kQkNormLayer && (t->role == kAttnQNorm || t->role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
   if (want.matrix() && !entry.transposed && quant_has(in->tensors, quant, name)) {
-    bool act_order = false;
+    std::vector<std::string> parts;
+    std::string needs_format;
     t->n = map.n;
     if (entry.role == kAttnKB || entry.role == kAttnVB) {
       SourceTensor both = *t;
       both.n = static_cast<uint32_t>(shape[0]), both.k = static_cast<uint32_t>(shape[1]);
-      LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, &both, &act_order, err));
+      LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, 0, 0, &both, &parts, &needs_format, err));
       t->source_type = both.source_type;
+      t->quantised = true;
       read_kv_b(both.rows, spec, t);
     } else {
-      LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, t, &act_order, err));
+      LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, 0, 0, t, &parts, &needs_format, err));
       take_rows(t, n, map);
     }
-    if (quant.method == HfQuant::kFp8) in->used.insert(fp8_scale_name(in->tensors, name));
-    if (act_order)
-      out->needs_format = "tensor '" + name +
-                          "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have "
-                          "its values packed anew";
-    in->used.insert(name);
+    t->source_bytes = t->source_bytes / map.n * n;  // several roles may share it
+    in->used.insert(parts.begin(), parts.end());
+    if (!needs_format.empty()) out->needs_format = std::move(needs_format);
     return LINNET_OK;
   }
   const SafetensorsTensor* found = nullptr;
   LINNET_TRY(find(in, name, shape, &found, err));
   t->source_type = found->dtype;
-  // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
-  if (want.matrix() && want.per_layer() && quant.method != HfQuant::kFp8 && quant.group % 128 != 0)
-    t->own = exact_format(quant.group, 8, false);
   if (t->role == kAttnKB || t->role == kAttnVB) {
     read_kv_b(
         [f = *found, keep = out->keep, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* rows, Error*) {
@@ -224,11 +218,13 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
 Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* out, SourceTensor* t, Error* err) {
   const RowMap map = map_rows(entry, out->spec, t->n);
   const uint32_t n = t->n, k = t->k;
-  if (mxfp4_has(in->tensors, in->quant, t->source_name)) {  // its blocks lie along the inputs, whatever the values would
-    LINNET_TRY(mxfp4_tensor(in->tensors, out->keep, out->spec.n_experts, expert, map.n, t, err));
+  if (quant_has(in->tensors, in->quant, t->source_name)) {  // codes lie along the inputs, whatever the values would
+    std::vector<std::string> parts;
+    t->n = map.n;
+    LINNET_TRY(quant_tensor(in->tensors, in->quant, out->keep, out->spec.n_experts, expert, t, &parts, &out->needs_format, err));
     take_rows(t, n, map);
-    in->used.insert(t->source_name + "_blocks");
-    in->used.insert(t->source_name + "_scales");
+    t->source_bytes = t->source_bytes / map.n * n;
+    in->used.insert(parts.begin(), parts.end());
     return LINNET_OK;
   }
   std::vector<uint64_t> shape = {out->spec.n_experts, map.n};
@@ -267,24 +263,46 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
     return LINNET_OK;
   };
   t->own = like.own;
-  bool alike = true;
+  t->quantised = like.quantised;
+  t->source_bytes = like.source_bytes * experts->size();
   for (const SourceTensor& e : *experts)
-    alike &= e.exact_bits == like.exact_bits && e.exact_zeros == like.exact_zeros && e.exact_group == like.exact_group && e.own == like.own;
-  if (!alike) t->own = exact_format(like.exact_group, 8, false);
-  if (!alike || !like.exact_rows) return;
-  t->exact_bits = like.exact_bits, t->exact_zeros = like.exact_zeros, t->exact_group = like.exact_group;
-  t->exact_rows = [=](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-    const size_t groups = div_up(k, out.group);
-    for (uint32_t r = 0; r < count; ++r) {
-      const uint32_t row = (first + r) % padded;
-      const ExactRows to = {out.codes + size_t{r} * k, out.scales + r * groups, out.zeros ? out.zeros + r * groups : nullptr, out.group};
-      if (row < n) {
-        LINNET_TRY((*experts)[(first + r) / padded].exact_rows(row, 1, to, err));
-        continue;
+    if (e.order) t->order = e.order;  // no two need be the same: not kept
+  const auto all = [&](const auto& same) { return std::all_of(experts->begin(), experts->end(), same); };
+  const bool codes = all([&](const SourceTensor& e) { return e.exact_rows && e.exact == like.exact && e.own == like.own; });
+  const bool blocks = all([&](const SourceTensor& e) { return e.gguf_blocks && e.gguf_format == like.gguf_format; });
+  if (!codes && !blocks) t->own = LINNET_FORMAT_DEFAULT;  // match_groups knows what the rows' others have
+  if (codes) {
+    t->exact = like.exact;
+    t->exact_rows = [=](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      for (uint32_t r = 0; r < count; ++r) {
+        const uint32_t row = (first + r) % padded;
+        const ExactRows to = exact_rows_from(out, r, k);
+        if (row < n)
+          LINNET_TRY((*experts)[(first + r) / padded].exact_rows(row, 1, to, err));
+        else
+          exact_row_zero(to, k);
       }
-      std::memset(to.codes, 0, k);
-      std::memset(to.scales, 0, groups * sizeof *to.scales);
-      if (to.zeros) std::memset(to.zeros, 0, groups);
+      return LINNET_OK;
+    };
+  }
+  if (!blocks) return;
+  t->gguf_format = like.gguf_format;
+  if (!all([](const SourceTensor& e) { return !e.outer; }))
+    t->outer = [=](uint32_t first, uint32_t count, float* out) {
+      for (uint32_t r = first; r < first + count; ++r, out += 2) {
+        const SourceTensor& e = (*experts)[r / padded];
+        if (r % padded < n && e.outer)
+          e.outer(r % padded, 1, out);
+        else
+          out[0] = 1, out[1] = 0;
+      }
+    };
+  t->gguf_blocks = [=, bytes = t->gguf_row_bytes()](uint32_t first, uint32_t count, uint8_t* out, Error* err) {
+    for (uint32_t r = first; r < first + count; ++r, out += bytes) {
+      if (r % padded < n)
+        LINNET_TRY((*experts)[r / padded].gguf_blocks(r % padded, 1, out, err));
+      else
+        std::memset(out, 0, bytes);
     }
     return LINNET_OK;
   };
@@ -329,10 +347,11 @@ bool all_zero(const SafetensorsTensor& t) {
 // Every tensor of the files must be one that the model computes with, or known to be harmless.
 Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
   for (const auto& [stored, tensor] : in.tensors) {
-    const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(in.tensors, in.quant, weight) ? weight : stored;
-    if (name != stored && in.tensors.count(name))
-      return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
-    if (in.used.count(name) || (in.quant.method == HfQuant::kFp8 && fp8_run_time(name))) continue;
+    if (in.used.count(stored) || quant_run_time(in.quant, stored)) continue;
+    if (quant_has(in.tensors, in.quant, stored))
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": codes of ", in.quant.method->name, " beside '", stored, "'");
+    const std::string weight = quant_weight(in.quant, stored);
+    const std::string name = !weight.empty() && quant_has(in.tensors, in.quant, weight) ? weight : stored;
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;
     const HfName known = hf_tensor_find(in.config.names, name, &entry, &layer);
@@ -340,7 +359,7 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers)
       return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
-    if (in.quant.method != HfQuant::kNone && name.ends_with(".bias") && all_zero(tensor)) continue;
+    if (in.quant.method && name.ends_with(".bias") && all_zero(tensor)) continue;
     if (entry->role != kOutput || name != stored)
       return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
     // Tied, and written all the same: a copy changes nothing.
@@ -412,7 +431,11 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   out->spec = parsed.spec;
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
-  if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone && quant.method != HfQuant::kFp8)
+  if (std::string text; !quant.method) {
+    LINNET_TRY(read_file(folder + "/" + kModelOptConfig, kConfigMaxBytes, &text, &found, err));
+    if (found) LINNET_TRY(quant_from_modelopt(text, kModelOptConfig, &quant, err));
+  }
+  if (out->spec.kv_lora_rank && quant.method && quant.method != &kFp8)
     return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
   out->name = folder_name(folder);
 

@@ -66,16 +66,6 @@ Block block_of(uint32_t type) {
   }
 }
 
-// Blocks that are a format: sixteen of them are a panel.
-void format_values(Format f, const GgmlType& type, const uint8_t* data, size_t n_blocks, float* out) {
-  std::vector<uint64_t> panel(panel_bytes(f, type.values) / 8), scales(kPanel * format_row(f).scale.bytes / 8);
-  for (size_t from = 0; from < n_blocks; from += kPanel, data += size_t{kPanel} * type.bytes) {
-    const auto rows = static_cast<uint32_t>(n_blocks - from < kPanel ? n_blocks - from : kPanel);
-    pack_gguf_blocks(f, data, type.bytes, rows, type.values, panel.data(), scales.data());
-    for (uint32_t i = 0; i < rows; ++i, out += type.values) unpack_row(panel.data(), scales.data(), f, kPanel, type.values, i, out);
-  }
-}
-
 constexpr PlainForm kPlainForms[] = {
     {LINNET_F32, "f32", kGgmlF32, 0},
     {LINNET_F16, "f16", kGgmlF16, 1},
@@ -122,6 +112,19 @@ Format format_of_ggml(uint32_t type) {
 
 bool ggml_readable(uint32_t type) { return block_of(type) != nullptr || format_of_ggml(type) != LINNET_FORMAT_DEFAULT; }
 
+// Sixteen blocks are a panel.
+void block_values(Format f, const uint8_t* data, size_t n_blocks, const float outer[2], float* out) {
+  const uint32_t values = gguf_block_values(f), bytes = gguf_block_bytes(f);
+  std::vector<uint64_t> panel(panel_bytes(f, values) / 8), scales(panel_scale_bytes(f, values) / 8);
+  float all[kPanel][2];
+  for (float(&two)[2] : all) std::memcpy(two, outer, sizeof two);
+  for (size_t from = 0; from < n_blocks; from += kPanel, data += size_t{kPanel} * bytes) {
+    const auto rows = static_cast<uint32_t>(n_blocks - from < kPanel ? n_blocks - from : kPanel);
+    pack_gguf_blocks(f, data, bytes, rows, values, panel.data(), scales.data(), format_row(f).scale.outer ? all[0] : nullptr);
+    for (uint32_t i = 0; i < rows; ++i, out += values) unpack_row(panel.data(), scales.data(), f, kPanel, values, i, out);
+  }
+}
+
 void ggml_values(uint32_t type, const uint8_t* data, size_t n, float* out) {
   if (type == kGgmlF32) {
     std::memcpy(out, data, n * sizeof *out);
@@ -130,7 +133,8 @@ void ggml_values(uint32_t type, const uint8_t* data, size_t n, float* out) {
   if (type == kGgmlF16) return halves(data, n, out);
   const Block block = block_of(type);
   const GgmlType row = ggml_type(type);
-  if (!block) return format_values(format_of_ggml(type), row, data, n / row.values, out);
+  constexpr float kOnes[2] = {1, 0};
+  if (!block) return block_values(format_of_ggml(type), data, n / row.values, kOnes, out);
   for (size_t i = 0; i < n; i += row.values, data += row.bytes) block(data, out + i);
 }
 

@@ -14,6 +14,8 @@ bool ggml_readable(uint32_t type);
 // n values (a multiple of the type's block) at `data` -> out, each by the operations of the type's definition in f32. `data` needs no
 // alignment.
 void ggml_values(uint32_t type, const uint8_t* data, size_t n, float* out);
+// The same of blocks of a format of kind LINNET_BLOCKS with those outer factors.
+void block_values(Format f, const uint8_t* data, size_t n_blocks, const float outer[2], float* out);
 
 // A format as GGUF files have it: its name there, the GgmlTypeId of its tensors, and general.file_type where most matrices have it.
 struct PlainForm {

@@ -35,7 +35,8 @@ SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
   bool blocks = true, codes = true;
   for (const SourceTensor* p : parts) {
     blocks = blocks && p->gguf_blocks && p->gguf_format == t.gguf_format;
-    codes = codes && p->exact_rows && p->exact_bits == t.exact_bits && p->exact_zeros == t.exact_zeros && p->exact_group == t.exact_group;
+    codes = codes && p->exact_rows && p->exact == t.exact;
+    if (p->outer) t.outer = p->outer;  // plain files have none: it says that there are some
     if (p != parts.front()) t.n += p->n;
   }
   t.panel = nullptr;
@@ -56,11 +57,10 @@ SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
   t.exact_rows = nullptr;
   if (codes)
     t.exact_rows = [parts, k = t.k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-      const size_t groups = div_up(k, out.group);
       ExactRows to = out;
       return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
         const ExactRows here = to;
-        to.codes += size_t{some} * k, to.scales += some * groups, to.zeros += to.zeros ? some * groups : 0;
+        to = exact_rows_from(to, some, k);
         return p.exact_rows(at, some, here, err);
       });
     };

@@ -594,19 +594,19 @@ class MetadataReader {
 // Blocks of 32 of Q8_0 and Q4_0: an f16 scale, then the codes; of Q4_0's nibbles the upper ones belong to the second sixteen.
 Status q8_0_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
   constexpr size_t kValues = 32;
-  const size_t bytes = 2 + kValues * t.exact_bits / 8, blocks = size_t{count} * t.k / kValues;
+  const size_t bytes = 2 + kValues * t.exact.bits / 8, blocks = size_t{count} * t.k / kValues;
   const uint8_t* b = data + size_t{first} * (t.k / kValues) * bytes;
   for (size_t i = 0; i < blocks; ++i, b += bytes) {
-    std::memcpy(out.scales + i, b, 2);
+    std::memcpy(out.halves + i, b, 2);
     int8_t* codes = out.codes + i * kValues;
-    if (t.exact_bits == 8)
+    if (t.exact.bits == 8)
       std::memcpy(codes, b + 2, kValues);
     else
       for (size_t j = 0; j < kValues / 2; ++j) {
         codes[j] = static_cast<int8_t>((b[2 + j] & 15) - 8);
         codes[j + kValues / 2] = static_cast<int8_t>((b[2 + j] >> 4) - 8);
       }
-    if ((out.scales[i] & 0x7C00u) == 0x7C00u)
+    if ((out.halves[i] & 0x7C00u) == 0x7C00u)
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1,
                   " is infinite or not a number");
   }
@@ -621,7 +621,7 @@ Status mxfp4_block_rows(const SourceTensor& t, const uint8_t* data, uint32_t fir
   for (size_t i = 0; i < blocks; ++i, b += kBytes) {
     int8_t* codes = out.codes + i * kValues;
     for (size_t j = 0; j < kValues; ++j) codes[j] = mxfp4_code(b[1 + j % 16] >> (j / 16 * 4) & 15);
-    if (!mxfp4_scale(codes, b[0], out.scales + i))
+    if (!mxfp4_scale(codes, b[0], out.halves + i))
       return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is 2^",
                   int{b[0]} - 127, ", which an f16 cannot hold: ask for --weights i8g128 or another");
   }
@@ -676,6 +676,42 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
   }
 }
 
+// NVFP4's second-level factor for a whole matrix or each expert of `rows` rows: X.scale beside X.weight, as llama.cpp writes it, with
+// X.input_scale, by which activations would be rounded elsewhere.
+Status read_factors(const Files& files, const GgufTensor& g, const std::string& path, uint32_t rows, SourceTensor* t,
+                    std::set<std::string>* used, Error* err) {
+  constexpr std::string_view kWeight = ".weight";
+  if (!t->source_name.ends_with(kWeight)) return LINNET_OK;
+  const std::string base = t->source_name.substr(0, t->source_name.size() - kWeight.size());
+  if (files.tensors.count(base + ".input_scale")) used->insert(base + ".input_scale");
+  const auto found = files.tensors.find(base + ".scale");
+  if (found == files.tensors.end()) return LINNET_OK;
+  const GgufTensor& scale = found->second.second;
+  const uint64_t parts = g.dims[1] * g.dims[2] / rows;
+  if (scale.type != kGgmlF32 || scale.dims[0] != parts || scale.dims[1] != 1 || scale.dims[2] != 1)
+    return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", base, ".scale': type ", ggml_type(scale.type).name, ", ",
+                scale.dims[0], " x ", scale.dims[1], ", not F32, ", parts, " x 1");
+  std::vector<float> factors(parts), pairs(parts * 2);
+  std::memcpy(factors.data(), scale.data, parts * sizeof(float));
+  for (size_t i = 0; i < parts; ++i)
+    if (!outer_factor(factors[i], false, &pairs[i * 2]))
+      return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", base, ".scale': number ", i, " is not between 2^-80 and 2^80");
+  used->insert(base + ".scale");
+  t->outer = [pairs, rows](uint32_t first, uint32_t count, float* out) {
+    for (uint32_t i = first; i < first + count; ++i, out += 2) std::memcpy(out, &pairs[size_t{i / rows} * 2], 2 * sizeof *out);
+  };
+  t->rows = [outer = t->outer, data = g.data, k = t->k](uint32_t first, uint32_t count, float* to, Error*) {
+    const size_t blocks = k / gguf_block_values(LINNET_NVFP4), bytes = blocks * gguf_block_bytes(LINNET_NVFP4);
+    for (uint32_t i = first; i < first + count; ++i, to += k) {
+      float two[2];
+      outer(i, 1, two);
+      block_values(LINNET_NVFP4, data + i * bytes, blocks, two, to);
+    }
+    return LINNET_OK;
+  };
+  return LINNET_OK;
+}
+
 Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
                   std::set<std::string>* used, Error* err) {
   const TensorRole& want = role_row(role);
@@ -723,9 +759,8 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   }
   const bool mx = g.type == kGgmlMXFP4;
   if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix()) {
-    t.exact_bits = g.type == kGgmlQ4_0 ? 4 : 8;
-    t.exact_group = 32;
-    if (!mx) t.own = exact_format(t.exact_group, t.exact_bits, false);
+    t.exact = {.bits = static_cast<uint8_t>(g.type == kGgmlQ4_0 ? 4 : 8), .half = true, .group = 32};
+    if (!mx) t.own = exact_format(t.exact, t.k);
     t.exact_rows = [self = t, data = g.data, mx](uint32_t first, uint32_t count, const ExactRows& to, Error* e) {
       return (mx ? mxfp4_block_rows : q8_0_rows)(self, data, first, count, to, e);
     };
@@ -737,6 +772,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
       return rows_of_blocks(self, data, first, count, to, e);
     };
   }
+  if (g.type == kGgmlNVFP4 && want.matrix()) LINNET_TRY(read_factors(files, g, path, place.rows, &t, used, err));
   const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
   if (place.rows != rows || padded != rows)
     choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) {

@@ -1,4 +1,5 @@
 // A packed file as a Source: every weight with the value that it has there.
+#include <algorithm>
 #include <cstring>
 
 #include "../../kernels_cpu/pack.h"
@@ -15,6 +16,12 @@ void read_matrix(const Matrix& m, SourceTensor* t) {
   };
   if (!gguf_block_bytes(m.format) || m.k % gguf_block_values(m.format)) return;
   t->gguf_format = m.format;
+  const auto outer = [m](uint32_t first, uint32_t count, float* to) {
+    for (uint32_t i = first; i < first + count; ++i, to += 2) unpack_outer(m.scales, m.format, m.k, i, to);
+  };
+  float two[2];
+  for (uint32_t i = 0; format_row(m.format).scale.outer && !t->outer && i < m.n; ++i)
+    if (outer(i, 1, two); two[0] != 1 || two[1] != 0) t->outer = outer;
   t->gguf_blocks = [m, name = t->source_name](uint32_t first, uint32_t count, uint8_t* to, Error* err) {
     const uint32_t blocks = m.k / gguf_block_values(m.format);
     for (uint32_t i = first; i < first + count; ++i, to += size_t{blocks} * gguf_block_bytes(m.format)) {
@@ -24,6 +31,30 @@ void read_matrix(const Matrix& m, SourceTensor* t) {
     }
     return LINNET_OK;
   };
+}
+
+// Inputs in an order of their own go back to where rows have them.
+Status restore_inputs(const Gguf& g, Source* source, Error* err) {
+  static constexpr struct {
+    Role order, reader;
+  } kReaders[] = {{kAttnInOrder, kAttnQ},    {kAttnInOrder, kAttnK},  {kAttnInOrder, kAttnV},
+                  {kAttnOutOrder, kAttnOut}, {kFfnInOrder, kFfnGate}, {kFfnInOrder, kFfnUp}};
+  ModelSpec& spec = source->spec;
+  for (SourceTensor& t : source->tensors)
+    for (const auto& [role, reader] : kReaders) {
+      const float* order = nullptr;
+      if (t.role == reader) LINNET_TRY(find_order(g, role, t.layer, spec, &order, err));
+      if (!order) continue;
+      std::vector<uint32_t> place(t.k);
+      for (uint32_t j = 0; j < t.k; ++j) place[static_cast<uint32_t>(order[j])] = j;
+      choose_inputs(&t, std::make_shared<std::vector<uint32_t>>(std::move(place)));
+    }
+  std::erase_if(source->tensors, [](const SourceTensor& t) {
+    return std::any_of(std::begin(kReaders), std::end(kReaders), [&t](const auto& r) { return t.role == r.order; });
+  });
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+    if (kLayerFields[f].offset == offsetof(LayerSpec, orders)) spec.layer_values[f] = nullptr;
+  return LINNET_OK;
 }
 
 Status add_tensor(const Gguf& g, Role role, uint32_t layer, Source* out, Error* err) {
@@ -88,6 +119,7 @@ Status source_from_packed(const std::string& path, Source* out, bool* packed, Er
   if (spec.n_layers && !architecture_by_hf(spec.architecture))
     return fail(err, LINNET_UNSUPPORTED, g.label, ": architecture '", spec.architecture, "' is not supported");
   if (spec.n_layers) LINNET_TRY(each_tensor(spec, [&](Role role, uint32_t layer) { return add_tensor(g, role, layer, out, err); }));
+  LINNET_TRY(restore_inputs(g, out, err));
   GgufValue v;
   if (g.key("general.name", &v) && v.type == kGgufString) out->name = v.text;
   templates_from_gguf(g, &out->templates);

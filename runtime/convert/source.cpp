@@ -67,21 +67,56 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
       }
       return LINNET_OK;
     };
+  if (t->outer)
+    t->outer = [from, outer = t->outer](uint32_t first, uint32_t count, float* out) {
+      for (uint32_t i = 0; i < count; ++i, out += 2) {
+        if (const uint32_t row = from(first + i); row != kNoRow)
+          outer(row, 1, out);
+        else
+          out[0] = 1, out[1] = 0;
+      }
+    };
   if (!t->exact_rows) return;
   t->exact_rows = [from, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-    const size_t groups = div_up(k, out.group);
     for (uint32_t i = 0; i < count; ++i) {
-      const ExactRows to = {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group};
-      if (const uint32_t row = from(first + i); row != kNoRow) {
+      const ExactRows to = exact_rows_from(out, i, k);
+      if (const uint32_t row = from(first + i); row != kNoRow)
         LINNET_TRY(rows(row, 1, to, err));
-        continue;
-      }
-      std::memset(to.codes, 0, k);
-      std::memset(to.scales, 0, groups * sizeof *to.scales);
-      if (to.zeros) std::memset(to.zeros, 0, groups);
+      else
+        exact_row_zero(to, k);
     }
     return LINNET_OK;
   };
+}
+
+void choose_inputs(SourceTensor* t, const InputsInOrder& order) {
+  t->panel = nullptr;
+  t->gguf_blocks = nullptr;
+  t->rows = [order, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
+    std::vector<float> row(k);
+    for (uint32_t i = first; i < first + count; ++i, out += k) {
+      LINNET_TRY(rows(i, 1, row.data(), err));
+      for (uint32_t j = 0; j < k; ++j) out[j] = row[(*order)[j]];
+    }
+    return LINNET_OK;
+  };
+}
+
+ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k) {
+  const size_t scales = row * static_cast<size_t>(div_up(k, rows.group));
+  rows.codes += size_t{row} * k;
+  if (rows.halves) rows.halves += scales;
+  if (rows.scales) rows.scales += scales;
+  if (rows.zeros) rows.zeros += scales;
+  return rows;
+}
+
+void exact_row_zero(const ExactRows& row, uint32_t k) {
+  const size_t groups = static_cast<size_t>(div_up(k, row.group));
+  std::memset(row.codes, 0, k);
+  if (row.halves) std::memset(row.halves, 0, groups * sizeof *row.halves);
+  if (row.scales) std::memset(row.scales, 0, groups * sizeof *row.scales);
+  if (row.zeros) std::memset(row.zeros, 0, groups);
 }
 
 void set_layers(Source* source, const std::vector<LayerSpec>& layers) {

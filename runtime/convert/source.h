@@ -19,6 +19,7 @@
 
 namespace linnet::convert {
 
+using InputsInOrder = std::shared_ptr<const std::vector<uint32_t>>;  // which input stands in which place
 struct SourceTensor {
   Role role = kTokenEmbd;
   uint32_t layer = 0;
@@ -31,10 +32,13 @@ struct SourceTensor {
   // Optional: the same rows in blocks of a GGUF file (gguf_block_bytes), which gguf_format holds as they are.
   std::function<Status(uint32_t first, uint32_t count, uint8_t* out, Error* err)> gguf_blocks;
   Format gguf_format = LINNET_FORMAT_DEFAULT;
+  // Of a format that has outer factors (format.h): two of each row, (count, 2). Else they are 1.
+  std::function<void(uint32_t first, uint32_t count, float* out)> outer;
   size_t gguf_row_bytes() const { return size_t{k} / gguf_block_values(gguf_format) * gguf_block_bytes(gguf_format); }
-  uint8_t exact_bits = 0;              // of those codes, 4 or 8
-  bool exact_zeros = false;            // whether they have zero points
-  uint32_t exact_group = 0;            // inputs per scale
+  ExactForm exact;                     // of exact_rows
+  InputsInOrder order;                 // of the inputs of exact_rows, where that is not their own: rows have theirs, order_inputs() decides
+  bool quantised = false;              // a quantiser of a folder made its numbers, whatever holds them
+  uint64_t source_bytes = 0;           // that the source has them in; 0: as source_type says
   Format own = LINNET_FORMAT_DEFAULT;  // what it is packed as unless a format is asked for
   // Optional: panel `panel` of an 8-bit integer format, as pack_panel would lay it out.
   std::function<void(Format format, uint32_t panel, uint8_t* codes, uint8_t* scales)> panel;
@@ -97,14 +101,22 @@ void set_layers(Source* source, const std::vector<LayerSpec>& layers);
 // The packed file of a source.
 Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err);
 
-// The format that holds codes of `bits` bits in groups, one f16 scale each, as they are (pack_exact): of those with the largest groups the
-// one of fewest bits. Groups that none has are packed as weights, in groups of 32.
-Format exact_format(uint32_t group, uint32_t bits, bool zeros);
+// The format that holds such codes as they are (pack_exact): of those with the fewest bits the one with these groups or else the largest.
+// Groups that none has are packed as weights, in groups of 32. LINNET_FORMAT_DEFAULT where there is none.
+Format exact_format(ExactForm form, uint32_t k);
 // What a tensor is packed as.
 Format packed_format(const SourceTensor& t, const Options& asked);
+// What packing does to a matrix, RMS of the differences over that of its weights: 0 where f holds its numbers as they are, else of some of
+// its rows.
+Status rounding_error(const SourceTensor& t, Format f, double* error, Error* err);
 // Matrices that the same rows go into have formats that round these alike: where nothing is asked for, floats beside what comes quantised
 // take the 8 bits whose groups are its own.
 void match_groups(Source* source, const Options& asked);
+
+// Where codes in an order of their own (GPTQ's act-order) are kept, those that read the same rows get it, too, and the model a vector that
+// says it; what feeds `down` gets its outputs in down's order. Elsewhere values stay where they are. Orders that do not fit together, or
+// stand where the graph has no place for one, are refused by name.
+Status order_inputs(Source* source, const Options& asked, Error* err);
 
 // Scales query and key channels by powers of two against each other, so that the keys' channels are about equally large (equalise.cpp).
 // asked: as in packed_format.
@@ -113,6 +125,11 @@ Status equalise_keys(Source* source, const Options& asked, Error* err);
 // Leaves t with n rows, of which row i is row from(i) of those that it had, or zeros where that is kNoRow.
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from);
+// Values of rows, of which input order[j] comes to place j.
+void choose_inputs(SourceTensor* t, const InputsInOrder& order);
+// The rows from `row` on; and one row of zeros.
+ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k);
+void exact_row_zero(const ExactRows& row, uint32_t k);
 // A vector that no file holds.
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values);
 

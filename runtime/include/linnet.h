@@ -157,20 +157,20 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   LINNET_I8 = 4,     /* weights: one f32 scale per output; KV: K f16 scale per token and 32 channels, V f32 per token and head */
   LINNET_I8G128 = 5, LINNET_I8G64 = 6, /* one f32 scale per output and 128 or 64 inputs */
   LINNET_I8G32 = 7,  /* one f16 scale per output and 32 inputs: blocks of Q8_0 as they are */
-  LINNET_F8E4M3 = 8, LINNET_F8E5M2 = 9, /* weights: one f32 scale per output; KV: one per token and head */
+  LINNET_F8E4M3 = 8, LINNET_F8E5M2 = 9, LINNET_F8E4M3G128 = 39, /* an f32 scale per output (g128: and 128 inputs); KV: per token and head */
   LINNET_I4G128 = 10,  /* codes -8..7, one f16 scale per output and 128 inputs */
   LINNET_I4G64 = 11, LINNET_I4G32 = 12, /* ... and 64 or 32 inputs; the latter has blocks of Q4_0 as they are */
-  LINNET_I4G128Z = 13, /* codes 0..15 less a zero point, that and one f16 scale per output and 128 inputs (GPTQ and AWQ import exactly) */
+  LINNET_I4G128Z = 13, LINNET_I4G64Z = 37, LINNET_I4G32Z = 38, /* codes 0..15 less a zero point, it and an f16 scale per output and group */
   LINNET_KIVI4 = 14, /* KV cache alone, K and V together (KIVI, Liu et al. 2024): a row sees in i8 itself and the 32 to 63 tokens before
                         it, and what lies before in 4 bits: K by ranges per channel of 32 tokens, V per token and 32 channels. Layers with
                         a window of their own stay in i8. With LINNET_FULL_STOP alone, not for latent attention. Up to 2 * (64 + the
-                        larger of n_chunk and n_rollback) tokens of a sequence are in i8 */
-  LINNET_KIVI2 = 15, /* ... in 2 bits */
-  /* weights: blocks of GGUF files of these types as they are; rows are whole blocks (32, 64 or 256 inputs) */
+                        larger of n_chunk and n_rollback) tokens of a sequence are in i8. KIVI2: in 2 bits */
+  LINNET_KIVI2 = 15, /* weights: blocks of GGUF files as they are; rows are whole blocks (32, 64 or 256 inputs) */
   LINNET_Q4_K = 16, LINNET_Q5_K = 17, LINNET_Q6_K = 18, LINNET_Q4_1 = 19, LINNET_Q5_0 = 20, LINNET_Q5_1 = 21, LINNET_Q2_K = 22,
   LINNET_Q3_K = 23, LINNET_IQ4_NL = 24, LINNET_IQ4_XS = 25, LINNET_MXFP4 = 26, LINNET_NVFP4 = 27, LINNET_TQ1_0 = 28, LINNET_TQ2_0 = 29,
-  LINNET_IQ2_XXS = 30, LINNET_IQ2_XS = 31, LINNET_IQ2_S = 32, LINNET_IQ3_XXS = 33, LINNET_IQ3_S = 34, LINNET_IQ1_S = 35, LINNET_IQ1_M = 36
-} LINNET_32_BITS linnet_format;
+  LINNET_IQ2_XXS = 30, LINNET_IQ2_XS = 31, LINNET_IQ2_S = 32, LINNET_IQ3_XXS = 33, LINNET_IQ3_S = 34, LINNET_IQ1_S = 35, LINNET_IQ1_M = 36,
+  LINNET_NF4 = 40, LINNET_FP4 = 41, LINNET_NF4_DQ = 42, LINNET_FP4_DQ = 43, /* bitsandbytes; HQQ, torchao: */ LINNET_HQQ4G32 = 44,
+  LINNET_HQQ4G64 = 45, LINNET_HQQ4G128 = 46, LINNET_AO4G32 = 47, LINNET_AO4G64 = 48, LINNET_AO4G128 = 49 } LINNET_32_BITS linnet_format;
 /* clang-format on */
 
 /* "i8g128", NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */

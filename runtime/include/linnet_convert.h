@@ -27,10 +27,10 @@ typedef void (*linnet_note_fn)(void* user, const char* text);
 typedef struct linnet_convert_params {
   uint32_t size;
   /* linnet_format of matrices; vectors stay f32. Default: floats as `floats` says; blocks of a GGUF file as they are (Q8_0 is i8g32, Q4_0
-     i4g32, others have their own names); GPTQ and AWQ too: in 4 bits in groups of 128 or without zero points, else in the 8 bits that hold
-     their values. With formats below 8 bits embedding and LM head are i8g32. Where blocks of any kind (q4_k, ...) are asked for, those of
-     a file stay what each tensor has, and others are packed from floats; rows that are no whole blocks are refused by name, and so are
-     floats for kinds that files alone have. LINNET_LAYOUT_PLAIN: must be said, one that GGUF files have: a float format, i8g32 (Q8_0),
+     i4g32, others have their own names), and codes that a quantiser left in a folder (GPTQ, AWQ, compressed-tensors, ...: docs/formats.md
+     says what they become). With formats below 8 bits embedding and LM head are i8g32. Where blocks of any kind (q4_k, ...) are asked for,
+     those of a file stay what each tensor has, and others are packed from floats; rows that are no whole blocks are refused by name, and so
+     are floats for kinds that files alone have. LINNET_LAYOUT_PLAIN: must be said, one that GGUF files have: a float format, i8g32 (Q8_0),
      i4g32 (Q4_0), blocks. What the source holds so is copied; embedding and LM head keep 8 bits, or the blocks that they have; rows that
      are no whole blocks are Q8_0, or f16 */
   uint32_t weights;

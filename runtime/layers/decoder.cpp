@@ -11,9 +11,13 @@ RopeView Decoder::rope_of(const LayerSpec& l, uint32_t first, bool sinks) const 
           factor};
 }
 
-QuantRows Decoder::norm(const Norm& by, const Matrix& next) {
+QuantRows Decoder::norm(const Norm& by, const Matrix& next, const float* order) {
   QuantRows q = quant_rows(a.codes, next);
-  ops.norm(w, a.x, a.d_stride, by, m, spec.d_model, a.normed, q.q ? &q : nullptr);
+  QuantRows* const to = q.q ? &q : nullptr;
+  ops.norm(w, a.x, a.d_stride, by, m, spec.d_model, order ? a.wide : a.normed, order ? nullptr : to);
+  ops.sync(w);
+  if (!order) return q;
+  ops.reorder(w, a.wide, a.d_stride, order, m, spec.d_model, a.normed, to);
   ops.sync(w);
   return q;
 }
@@ -39,12 +43,17 @@ void Decoder::attend(const LayerSpec& l, uint32_t layer, uint32_t first, float* 
   ops.sync(w);
 }
 
-void Decoder::project(const Matrix& out, const float* bias, const Norm& post, const float* heads, size_t stride, uint32_t first) {
+void Decoder::project(const Matrix& out, const float* bias, const Norm& post, float* heads, size_t stride, uint32_t first,
+                      const float* order) {
   QuantRows rows = quant_rows(a.codes, out);
-  if (rows.q) {
+  if (order) {
+    float* const room = heads + m * stride;
+    ops.reorder(w, heads, stride, order, m - first, out.k, room, rows.q ? &rows : nullptr);
+    heads = room;
+  } else if (rows.q) {
     ops.quantize(w, heads, stride, m - first, out.k, &rows);
-    ops.sync(w);
   }
+  if (order || rows.q) ops.sync(w);
   ops.gemm(w, out, heads, stride, &rows, m - first, bias, !in_branch(spec), target() + first * a.d_stride, a.d_stride);
   ops.sync(w);
   if (!parallel()) settle(post, first);

@@ -37,16 +37,18 @@ struct Decoder {
   void logits(const Batch& b, const float* x, float* to);
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(const LayerSpec& l, uint32_t first, bool sinks) const;
-  // Normed rows in a.normed; returns what the next matrix reads, unless that is f32.
-  QuantRows norm(const Norm& by, const Matrix& next);
+  // Normed rows in a.normed, their channels in `order` unless that is nullptr; returns what the next matrix reads, unless that is f32.
+  QuantRows norm(const Norm& by, const Matrix& next, const float* order = nullptr);
   // What a branch gives goes into the residual stream, or waits in a.branch until settle(). Parallel branches wait for each other.
   float* target() const { return in_branch(spec) ? a.branch : a.x; }
   bool parallel() const { return spec.residual == kResidualParallel || spec.residual == kResidualParallel2; }
   void settle(const Norm& post, uint32_t first);
   // Queries of rows `first`.. (m, n_heads * head_dim) become the heads' values. scale: of scores where the model says none.
   void attend(const LayerSpec& l, uint32_t layer, uint32_t first, float* q, float scale, const float* sinks);
-  // The heads' outputs into the residual stream.
-  void project(const Matrix& out, const float* bias, const Norm& post, const float* heads, size_t stride, uint32_t first);
+  // The heads' outputs into the residual stream. order: of their channels as `out` has its inputs, or nullptr; then `heads` has room for as
+  // many rows again.
+  void project(const Matrix& out, const float* bias, const Norm& post, float* heads, size_t stride, uint32_t first,
+               const float* order = nullptr);
 };
 
 }  // namespace linnet

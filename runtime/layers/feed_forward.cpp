@@ -15,6 +15,7 @@ uint32_t d_ff(const ModelSpec&, const LayerSpec& l) { return l.d_ff; }
 bool has_gate(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && !s.ungated; }
 bool has_gate_bias(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.mlp_bias && !s.ungated; }
 bool has_mlp_bias(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.mlp_bias; }
+bool has_in_order(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && (l.orders & kOrderGateUp); }
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   FeedForwardTensors& t = *new (tensors) FeedForwardTensors{};
@@ -24,6 +25,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kFfnGateBias, i, &t.gate_bias));
   LINNET_TRY(in.vector(kFfnUpBias, i, &t.up_bias));
   LINNET_TRY(in.vector(kFfnDownBias, i, &t.down_bias));
+  LINNET_TRY(in.order(kFfnInOrder, i, &t.in_order));
   if (t.gate.panels && !same_rows(t.gate, t.up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;
@@ -33,6 +35,7 @@ void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* ne
   const FeedForwardTensors& t = *static_cast<const FeedForwardTensors*>(tensors);
   const bool tiles = format_row(t.down.format).x != LINNET_F32 && needs->n_rows > needs->few_rows;
   needs->need_wide((tiles ? needs->few_rows : needs->n_rows) * (s.ungated ? 1 : 2) * row_floats(l.d_ff));
+  if (t.in_order) needs->need_wide(needs->n_rows * row_floats(s.d_model));
   for (const Matrix* m : {&t.gate, &t.up}) needs->codes.add(*m);
   needs->hidden.add(t.down);
 }
@@ -42,7 +45,7 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
   const Activations& a = d.a;
   const size_t ff_row = row_floats(l.spec.d_ff);
   float* hidden = a.wide;  // (gate and up, m, d_ff), as gate_up() has it
-  const QuantRows in = d.norm(l.ffn_norm, t.up);
+  const QuantRows in = d.norm(l.ffn_norm, t.up, t.in_order);
   QuantRows rows = quant_rows(a.hidden, t.down);
   d.ops.gate_up(d.w, {t.gate, t.up, t.gate_bias, t.up_bias, d.spec.activation, static_cast<float>(d.spec.act_limit)}, a.normed, a.d_stride,
                 &in, d.m, hidden, ff_row, rows.q ? &rows : nullptr);

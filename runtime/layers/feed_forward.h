@@ -11,7 +11,8 @@
   X(kFfnDown, "ffn_down.weight", kRoleMatrix, kPartFfn, kStepDown, d_model, d_ff, dense)                                                 \
   X(kFfnGateBias, "ffn_gate.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_gate_bias)                                                   \
   X(kFfnUpBias, "ffn_up.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_mlp_bias)                                                        \
-  X(kFfnDownBias, "ffn_down.bias", 0, kPartFfn, kStepVectors, d_model, one, has_mlp_bias)
+  X(kFfnDownBias, "ffn_down.bias", 0, kPartFfn, kStepVectors, d_model, one, has_mlp_bias)                                                 \
+  X(kFfnInOrder, "ffn_input.order", 0, kPartFfn, kStepVectors, d_model, one, has_in_order)
 // clang-format on
 
 namespace linnet {
@@ -20,6 +21,7 @@ struct FeedForwardTensors {
   Matrix gate, up;                               // (d_ff, d_model); gate may be empty
   Matrix down;                                   // (d_model, d_ff)
   const float *gate_bias, *up_bias, *down_bias;  // or nullptr
+  const float* in_order;                         // (d_model) of the inputs of gate and up, or nullptr
 };
 
 extern const TensorRole kDenseRoles[];

@@ -21,6 +21,7 @@ struct Loader {
   Status matrix(Role role, uint32_t layer, Matrix* out);
   Status vector(Role role, uint32_t layer, const float** out, bool for_host = false);
   Status norm(Role weight, Role bias, uint32_t layer, Norm* out);
+  Status order(Role role, uint32_t layer, const float** out);
 };
 
 }  // namespace linnet

@@ -33,6 +33,8 @@ bool has_k_norm(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.
 bool has_k_norm_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qk_norm == kQkNormLayerShared; }
 bool has_qk_norm_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qk_norm == kQkNormLayerShared; }
 bool has_sinks(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.attn_sinks; }
+bool has_in_order(const ModelSpec&, const LayerSpec& l) { return l.orders & kOrderQkv; }
+bool has_out_order(const ModelSpec&, const LayerSpec& l) { return l.orders & kOrderAttnOut; }
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   Attention& t = *new (tensors) Attention{};
@@ -49,6 +51,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kAttnQNormBias, i, &t.q_norm_bias));
   LINNET_TRY(in.vector(kAttnKNormBias, i, &t.k_norm_bias));
   LINNET_TRY(in.vector(kAttnSinks, i, &t.sinks));
+  LINNET_TRY(in.order(kAttnInOrder, i, &t.in_order));
+  LINNET_TRY(in.order(kAttnOutOrder, i, &t.out_order));
   if (t.k.panels && (!same_rows(t.q, t.k) || !same_rows(t.q, t.v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
   return LINNET_OK;
@@ -59,9 +63,11 @@ CacheLayer cache(const ModelSpec&, const LayerSpec& l) { return pages_of_heads(l
 size_t q_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_heads} * l.head_dim); }
 size_t kv_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_kv_heads} * l.head_dim); }
 
-void need(const ModelSpec&, const LayerSpec& l, const void* tensors, Needs* needs) {
+void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
   const Attention& t = *static_cast<const Attention*>(tensors);
   needs->need_wide(needs->n_rows * (q_stride(l) + 2 * kv_stride(l)));
+  if (t.in_order) needs->need_wide(needs->n_rows * row_floats(s.d_model));
+  if (t.out_order) needs->need_wide(needs->n_rows * 2 * q_stride(l));
   for (const Matrix* m : {&t.q, &t.k, &t.v, &t.out}) needs->codes.add(*m);
 }
 
@@ -78,7 +84,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* q = a.wide;         // (m, n_heads * head_dim)
   float* k = q + m * q_row;  // (m, n_kv_heads * head_dim)
   float* v = k + m * kv_row;
-  const QuantRows in = d.norm(l.attn_norm, t.q), in_q = rows_from(in, first);
+  const QuantRows in = d.norm(l.attn_norm, t.q, t.in_order), in_q = rows_from(in, first);
   if (own) ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
   if (own) ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
   ops.gemm(w, t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
@@ -107,7 +113,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   if (own && ops.kv_pack(w, d.kv, layer, d.spans, d.n_spans)) ops.sync(w);
   if (n == 0) return;
   d.attend(l.spec, layer, first, q, 1.0f / __builtin_sqrtf(static_cast<float>(dim)), t.sinks);
-  d.project(t.out, t.out_bias, l.attn_post_norm, q, q_row, first);
+  d.project(t.out, t.out_bias, l.attn_post_norm, q, q_row, first, t.out_order);
 }
 
 }  // namespace

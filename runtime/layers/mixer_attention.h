@@ -19,7 +19,9 @@
   X(kAttnKNorm, "attn_k_norm.weight", kRoleNorm, kPartAttention, kStepVectors, k_norm_dim, one, has_k_norm)                              \
   X(kAttnQNormBias, "attn_q_norm.bias", 0, kPartAttention, kStepVectors, head_dim, one, has_qk_norm_bias)                                 \
   X(kAttnKNormBias, "attn_k_norm.bias", 0, kPartAttention, kStepVectors, head_dim, one, has_k_norm_bias)                                 \
-  X(kAttnSinks, "attn_sinks.weight", 0, kPartAttention, kStepVectors, n_heads, one, has_sinks)
+  X(kAttnSinks, "attn_sinks.weight", 0, kPartAttention, kStepVectors, n_heads, one, has_sinks)                                            \
+  X(kAttnInOrder, "attn_input.order", 0, kPartAttention, kStepVectors, d_model, one, has_in_order)                                        \
+  X(kAttnOutOrder, "attn_output.order", 0, kPartAttention, kStepVectors, out_dim, one, has_out_order)
 // clang-format on
 
 namespace linnet {
@@ -32,6 +34,7 @@ struct Attention {
   const float *q_norm, *k_norm;            // (head_dim, or of all heads)
   const float *q_norm_bias, *k_norm_bias;  // (head_dim)
   const float* sinks;                      // (n_heads)
+  const float *in_order, *out_order;       // (d_model), (n_heads * head_dim): of the inputs of q, k and v, and of out
 };
 
 extern const TensorRole kAttentionRoles[];

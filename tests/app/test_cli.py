@@ -390,6 +390,11 @@ class Tiny(unittest.TestCase):
         self.assertEqual(packed["blk.0.ffn_gate.weight"]["format"], "i8g32")
         self.assertEqual(packed["blk.0.ffn_gate.weight"]["shape"], [config["intermediate_size"], config["hidden_size"]])
         self.assertEqual([p.name for p in self.dir.glob("*.tmp*")], [])
+        # What a source is packed as, and what that does to its weights.
+        said = [t for t in linnet_json("inspect", self.folder)["tensors"] if len(t["shape"]) == 2]
+        self.assertTrue(all(t["packed"] == "i8g32" and 8.4 < t["bits"] < 12 and 0.001 < t["error"] < 0.02 for t in said), said)
+        self.assertGreater(9.2, packed["blk.0.ffn_gate.weight"]["bits"])
+        self.assertRegex(linnet("inspect", self.folder), r"packed as i8g32: [0-9.]+ bits, RMS error 0\.\d+ %")
         # The same text from the folder, from its plain GGUF, from a packed float file and from that as a plain one.
         packed32, back = self.dir / "f32.gguf", self.dir / "back.gguf"
         linnet("convert", plain, "-o", packed32, "--weights", "f32")
@@ -404,7 +409,9 @@ class Tiny(unittest.TestCase):
         self.assertGreater(len(back.read_bytes()[:-data]), 4000)
         eight = self.dir / "q8_0.gguf"
         self.assertEqual(linnet_json("convert", self.folder, "-o", eight, "--layout", "plain", "--weights", "q8_0")["weights"], "q8_0")
-        self.assertIn("Q8_0", {t["format"] for t in linnet_json("inspect", eight)["tensors"]})
+        said = [t for t in linnet_json("inspect", eight)["tensors"] if t["format"] == "Q8_0"]
+        self.assertTrue(said and all((t["packed"], t["error"]) == ("i8g32", 0) for t in said), said)
+        self.assertIn("bits, as it is", linnet("inspect", eight))
         self.assertIn("q8_0, q4_0, q4_k", linnet("convert", self.folder, "-o", eight, "--layout", "plain", "--weights", "i8g128", code=2))
 
     def test_what_convert_says(self):

@@ -77,7 +77,7 @@ if in_table < 10:
 
 # The document names every weight format and every format of the KV cache.
 with open(os.path.join(ROOT, "runtime/formats.inc"), encoding="utf-8") as f:
-    formats = re.findall(r"^LINNET_(FLOATS|FP8|CODES|BLOCKS|KV_ALONE)\(\s*(\w+)", f.read(), re.MULTILINE)
+    formats = re.findall(r"^LINNET_(FLOATS|FP8|CODES|BLOCKS|TABLES|KV_ALONE)\(\s*(\w+)", f.read(), re.MULTILINE)
 with open(os.path.join(ROOT, "docs/formats.md"), encoding="utf-8") as f:
     text = f.read()
 for kind, name in formats:

@@ -98,7 +98,7 @@ fi
 
 # 7. "A few hundred kilobytes": code and constants.
 echo "liblinnet.a: $(echo "$defined" | grep -c '^linnet_') linnet_ functions, $bytes bytes of code and constants, $more of CUDA's host side and of tiers by name, takes from outside:" $outside
-limit=1530000 # by GCC 12; later ones unroll more
+limit=1590000 # by GCC 12; later ones unroll more
 compiler=$(readelf -p .comment "$shared" | sed -n 's/.*GCC: (.*) \([0-9]*\)\..*/\1/p' | head -n 1)
 [ "${compiler:-12}" -le 12 ] || limit=1640000
 [ "$bytes" -lt $limit ] || complain "larger than its limit of $limit bytes" "$bytes"

@@ -51,7 +51,7 @@ struct Packed {
     panels = p;
     scales = s;
     const std::vector<float> w = random_floats(random, size_t{n} * k);
-    const size_t scale_bytes = n_w_groups(f, k) * kPanel * format_row(f).scale.bytes;
+    const size_t scale_bytes = panel_scale_bytes(f, k);
     for (uint32_t panel = 0; panel * 16 < n; ++panel)
       REQUIRE(pack_panel(f, w.data() + size_t{panel} * 16 * k, k, std::min(16u, n - panel * 16), k, p + panel * panel_bytes(f, k),
                          s + panel * scale_bytes));
@@ -106,7 +106,7 @@ void oracle(const Matrix& w, const Rows& rows, uint32_t first, uint32_t m, uint3
   a.x_groups = rows.q.groups;
   a.x_group = rows.q.group;
   a.w_stride = panel_bytes(w.format, w.k);
-  a.w_scale_stride = n_w_groups(w.format, w.k) * kPanel * row.scale.bytes;
+  a.w_scale_stride = panel_scale_bytes(w.format, w.k);
   a.w = static_cast<const uint8_t*>(w.panels) + panel * a.w_stride;
   a.w_scale = static_cast<const uint8_t*>(w.scales) + panel * a.w_scale_stride;
   a.bias = bias ? bias + panel * 16 : nullptr;

@@ -136,8 +136,8 @@ struct Gpu {
 // Bytes and milliseconds of products of m rows with several copies of a matrix, so that each comes from memory.
 bool product(Gpu& gpu, Format format, CudaBench::Shape s, uint32_t m, uint64_t least, double* bytes, double* ms) {
   const FormatRow& f = format_row(format);
-  const uint64_t n_panels = padded_n(s.n) / kPanel, panel = panel_bytes(format, s.k),
-                 scale = n_w_groups(format, s.k) * kPanel * f.scale.bytes, of_one = n_panels * (panel + scale);
+  const uint64_t n_panels = padded_n(s.n) / kPanel, panel = panel_bytes(format, s.k), scale = panel_scale_bytes(format, s.k),
+                 of_one = n_panels * (panel + scale);
   const size_t held = gpu.blocks.size();
   std::vector<CudaMatrix> copies(static_cast<size_t>(std::max<uint64_t>(1, (least + of_one - 1) / of_one)));
   for (CudaMatrix& c : copies) {

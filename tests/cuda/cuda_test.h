@@ -113,7 +113,7 @@ struct EmulatedMatrix {
     cuda.part_panels = part_panels ? part_panels : cuda.n_panels;
     cuda.w_groups = static_cast<uint32_t>(n_w_groups(format, k));
     cuda.panel_bytes = panel_bytes(format, k);
-    cuda.scale_bytes = n_w_groups(format, k) * kPanel * format_row(format).scale.bytes;
+    cuda.scale_bytes = panel_scale_bytes(format, k);
     for (uint32_t from = 0, part = 0; from < cuda.n_panels; from += cuda.part_panels, ++part) {
       const size_t count = cuda.n_panels - from < cuda.part_panels ? cuda.n_panels - from : cuda.part_panels;
       if (part == kMaxMatrixParts) {

@@ -542,6 +542,34 @@ TEST_CASE("two RoPEs of their own numbers of channels, and keys of another layer
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
+TEST_CASE("inputs in an order of their own: refused on CUDA by name, the CPU computes where that may be") {
+  FakeCuda fake(setup());
+  linnet::convert::Source source;
+  linnet_error err{};
+  check(linnet::convert::source_from_folder("tests/golden/llama", &source, &err), err);
+  std::vector<linnet::LayerSpec> layers;
+  for (uint32_t i = 0; i < source.spec.n_layers; ++i) layers.push_back(layer_spec(source.spec, i));
+  layers[1].orders = linnet::kOrderGateUp;
+  set_layers(&source, layers);
+  std::vector<float> backwards;
+  for (uint32_t i = source.spec.d_model; i > 0; --i) backwards.push_back(static_cast<float>(i - 1));
+  source.tensors.push_back(linnet::convert::computed_tensor(linnet::kFfnInOrder, 1, backwards));
+  linnet::convert::Options options;
+  options.weights = LINNET_I8G32;
+  linnet::convert::Image image;
+  check(linnet::convert::write_to_memory(source, options, &image, &err), err);
+  const Model cpu(image);
+  const linnet_view file = cpu.image.view();
+  linnet_need need{.size = sizeof need};
+  linnet_profile profile = on_gpu();
+  CHECK(linnet_model_need(&file, &profile, &need, &err) == LINNET_UNSUPPORTED);
+  INFO(err.text);
+  CHECK(std::strstr(err.text, "CUDA: layer 1: inputs in an order of their own (act-order) are for CPUs alone") != nullptr);
+  profile.cuda = LINNET_CUDA_AUTO;
+  check(linnet_model_need(&file, &profile, &need, &err), err);
+  CHECK(need.device_bytes == 0);
+}
+
 TEST_CASE("every call of the driver fails once: a status, and nothing lost") {
   FakeCuda fake(setup());
   Model gpu("tests/golden/qwen2", LINNET_I8, 0, false);  // only its image
@@ -680,11 +708,14 @@ TEST_CASE("weights that CUDA does not take: with auto the CPU computes, with on 
   for (const linnet::FormatRow& row : linnet::kFormats) {
     if (!linnet::format_known(row.format) || linnet::cuda_multiplies(row.format)) continue;
     ++lacking;
-    const auto* form = linnet::convert::plain_form(row.format);
-    REQUIRE(form != nullptr);
-    const TemporaryFile file_of(tiny_model(form->type, 1).bytes());  // many kinds are not packed from floats
-    Model model(file_of.path, row.format, 0, false);
-    refused(model, LINNET_UNSUPPORTED, std::string("weights in ") + row.name);
+    const std::string why = std::string("weights in ") + row.name;
+    if (const auto* form = linnet::convert::plain_form(row.format)) {  // many kinds are not packed from floats
+      const TemporaryFile file_of(tiny_model(form->type, 1).bytes());
+      Model model(file_of.path, row.format, 0, false);
+      refused(model, LINNET_UNSUPPORTED, why);
+    } else if (linnet::packs_floats(row.format)) {
+      refused(*packed(row.format), LINNET_UNSUPPORTED, why);
+    }
   }
   CHECK(lacking > 0);
   std::printf("%u formats of weights have no CUDA kernels\n", lacking);

@@ -66,8 +66,7 @@ void import(std::string_view bytes, Error* err) {
     require(t.rows(0, 1, row.data(), err) == LINNET_OK && t.rows(t.n - 1, 1, row.data(), err) == LINNET_OK);
     if (!t.gguf_blocks) continue;
     const Format f = t.gguf_format;
-    std::vector<uint8_t> blocks(t.gguf_row_bytes()), panel(panel_bytes(f, t.k)),
-        scales(n_w_groups(f, t.k) * kPanel * format_row(f).scale.bytes);
+    std::vector<uint8_t> blocks(t.gguf_row_bytes()), panel(panel_bytes(f, t.k)), scales(panel_scale_bytes(f, t.k));
     for (const uint32_t i : {0u, t.n - 1}) {
       const linnet_status read = t.gguf_blocks(i, 1, blocks.data(), err);
       require(read == LINNET_OK || read == LINNET_BAD_FILE);  // a scale that is no number

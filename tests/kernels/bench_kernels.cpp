@@ -112,7 +112,7 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
   if (row.x == LINNET_BF16) {  // any codes would make every 16th value subnormal, which weights hardly ever are
     const auto near_normal = [&] { return (b.rng.unit() + b.rng.unit() + b.rng.unit()) / 3; };
     for (size_t i = 0; i < padded_n(n) * padded_k(f, k); ++i)
-      b.pool[i] = f == LINNET_F8E4M3 ? f32_to_f8e4m3(near_normal() * 448) : f32_to_f8e5m2(near_normal() * 57344);
+      b.pool[i] = f != LINNET_F8E5M2 ? f32_to_f8e4m3(near_normal() * 448) : f32_to_f8e5m2(near_normal() * 57344);
   }
   for (size_t i = 1; i < copies; ++i) std::memcpy(b.pool + i * bytes, b.pool, bytes);
   // A line more per row, as the sessions' buffers have it: rows of a power of two would share their cache sets.
@@ -143,13 +143,14 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
       a.x_group = row.x_group;
       a.w_stride = panel_bytes(f, k);
       a.w = b.pool + c * bytes + from * a.w_stride;
-      a.w_scale_stride = n_w_groups(f, k) * 16 * row.scale.bytes;
+      a.w_scale_stride = panel_scale_bytes(f, k);
       a.w_scale = b.pool + c * bytes + scales_offset(f, n, k) + from * a.w_scale_stride;
       a.y = y.data() + from * 16;
       a.y_stride = size_t{n_panels} * 16;
       a.m = m;
       a.n_panels = to - from;
       a.k = k;
+      a.w_group = row.w_group;
       a.fetch_ahead = kFetchAhead;  // as linnet does
       b.k.gemm[f].run(&a);
     }

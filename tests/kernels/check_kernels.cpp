@@ -28,12 +28,12 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
   const uint32_t x_group = f == LINNET_I8 && rng.below(4) == 0 ? 32 : row.x_group;  // as attention's FP8 keys
-  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0,
-               w_groups = n_w_groups(f, c->k);
+  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0;
   GemmArgs& a = c->a;
   a.m = c->m;
   a.n_panels = c->n_panels;
   a.k = c->k;
+  a.w_group = row.x == LINNET_BF16 ? row.w_group : 0;
   a.accumulate = c->accumulate;
   uint8_t* packed = new uint8_t[packed_bytes(f, n, c->k)];
   fill_matrix(f, static_cast<uint32_t>(n), c->k, packed, rng);
@@ -45,10 +45,10 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   a.w = w;
   a.w_stride = panel_bytes(f, c->k);
   if (row.scale.bytes) {
-    uint8_t* s = b.s.take<uint8_t>(n * w_groups * row.scale.bytes, front);
-    std::memcpy(s, packed + scales_offset(f, n, c->k), n * w_groups * row.scale.bytes);
+    a.w_scale_stride = panel_scale_bytes(f, c->k);
+    uint8_t* s = b.s.take<uint8_t>(n / 16 * a.w_scale_stride, front);
+    std::memcpy(s, packed + scales_offset(f, n, c->k), n / 16 * a.w_scale_stride);
     a.w_scale = s;
-    a.w_scale_stride = w_groups * 16 * row.scale.bytes;
   }
   if ((row.x == LINNET_I8)) {
     a.x_stride = kpad + c->x_stride_extra;
@@ -106,7 +106,8 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
   a.bias = nullptr;
   a.accumulate = 0;
   uint8_t* spot = static_cast<uint8_t*>(const_cast<void*>(row.scale.bytes ? a.w_scale : a.w));
-  const uint32_t bytes = row.scale.half ? 2 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
+  // Of nested scales the offset is changed, an f32 that comes first.
+  const uint32_t bytes = row.scale.half ? 2 : format_nested(kernel.w) ? 4 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
   const bool of_bytes = row.stored == Stored::kBlocks && !row.scale.half;
   if (kernel.w == LINNET_IQ1_M) spot += 16 * 16;  // its scales lie behind bits of codes
   const auto set = [&](float v) {
@@ -141,7 +142,9 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
       static_cast<uint16_t*>(const_cast<void*>(a.x))[0] = f32_to_bf16(1e18f);
     else
       static_cast<float*>(const_cast<void*>(a.x))[0] = 1e18f;  // outweighs the rest of the row
-    if (row.run > 1)
+    if (row.stored == Stored::kTables)
+      static_cast<uint8_t*>(const_cast<void*>(a.w))[0] = 0x33;  // no zero
+    else if (row.run > 1)
       for (uint32_t t = 0; t < a.k; ++t) static_cast<uint8_t*>(const_cast<void*>(a.w))[t / 4 * 64 + t % 4] = 0x3C;  // no NaN
   }
   set(0.5f);
@@ -193,10 +196,10 @@ void check_every_code(const char* tier, const GemmKernel& kernel) {
     for (uint32_t r = 0; r < rows; ++r)
       for (uint32_t i = 0; i < n && entry.ok(); ++i) {
         const uint16_t half = static_cast<uint16_t>(i);
-        const float want = kernel.w == LINNET_F16      ? f16_to_f32(half)
-                           : kernel.w == LINNET_BF16   ? bf16_to_f32(half)
-                           : kernel.w == LINNET_F8E4M3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
-                                                       : f8e5m2_to_f32(static_cast<uint8_t>(i)),
+        const float want = kernel.w == LINNET_F16        ? f16_to_f32(half)
+                           : kernel.w == LINNET_BF16     ? bf16_to_f32(half)
+                           : row.stored == Stored::kE4m3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
+                                                         : f8e5m2_to_f32(static_cast<uint8_t>(i)),
                     got = y[size_t{r} * n + i];
         entry.expect(std::isnan(want) ? std::isnan(got) : got == want, "code 0x%x is %.9g, not %.9g, row %u of %u", i, got, want, r, rows);
       }
@@ -715,6 +718,19 @@ void check_registry() {
 }  // namespace
 
 void put_block_scales(linnet_format f, uint8_t* block, Rng& rng) {
+  if (format_row(f).stored == Stored::kTables) {
+    const float scale = rng.below(16) ? std::fabs(rng.unit()) * 0.1f : 1e-41f;
+    if (!format_nested(f)) std::memcpy(block + 32, &scale, 4);
+    return;
+  }
+  if (f >= LINNET_HQQ4G32 && f <= LINNET_AO4G128) {  // f16, or bf16 and a sign that says so
+    const bool wide = rng.below(2), tiny = rng.below(8) == 0;
+    const float scale = tiny ? 1e-7f : std::fabs(rng.unit()) * 0.01f, zero = tiny ? rng.unit() * 1e-3f : rng.unit() * 16;
+    const uint16_t of[2] = {static_cast<uint16_t>(wide ? f32_to_bf16(scale) | 0x8000 : f32_to_f16(scale)),
+                            wide ? f32_to_bf16(zero) : f32_to_f16(zero)};
+    std::memcpy(block, of, sizeof of);
+    return;
+  }
   uint32_t halves[2];
   for (uint32_t i = 0, n = gguf_block_halves(f, halves); i < n; ++i) {
     const uint32_t small = rng.below(0x400) | rng.below(2) << 15;  // subnormals too
@@ -725,13 +741,25 @@ void put_block_scales(linnet_format f, uint8_t* block, Rng& rng) {
   if (f == LINNET_IQ1_M) block[55] = static_cast<uint8_t>((block[55] & 0x8F) | rng.below(3) << 4);  // upper bits of its f16
 }
 
+// Double quantisation: what groups of a row have together.
+void put_outer_scales(uint8_t* row, uint32_t groups, Rng& rng) {
+  const uint32_t first = rng.below(3) ? rng.below(256) : 255 - rng.below(groups) % 256;
+  const float offset = rng.unit() * 0.1f;
+  float outer = rng.unit() * 0.1f;
+  for (uint32_t g = 0; g < groups; ++g, row += 41) {
+    if ((g + first) % 256 == 0) outer = rng.below(16) ? rng.unit() * 0.1f : 1e-41f;
+    std::memcpy(row + 33, &outer, 4);
+    std::memcpy(row + 37, &offset, 4);
+  }
+}
+
 uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng& rng) {
   const FormatRow& row = format_row(f);
   const size_t kpad = padded_k(f, k), np = padded_n(n);
   uint8_t* p = static_cast<uint8_t*>(packed);
   const size_t bytes = packed_bytes(f, n, k);
   std::memset(p, 0, bytes);
-  if (row.stored == Stored::kBlocks) {  // any bytes are blocks, but for their f16 scales
+  if (format_block(f) > 1) {  // any bytes are blocks, but for their f16 scales
     const size_t stride = k / row.w_group * gguf_block_bytes(f);
     std::vector<uint8_t> blocks(kPanel * stride);
     for (uint32_t first = 0; first < n; first += kPanel) {
@@ -740,8 +768,11 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
       for (size_t at = 0; extremes && f == LINNET_Q6_K && at < blocks.size(); ++at)  // bytes of scales are signed
         if (at % gguf_block_bytes(f) >= 192) blocks[at] = rng.below(2) ? 0x80 : 0x7F;
       for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f)) put_block_scales(f, blocks.data() + at, rng);
+      for (size_t r = 0; format_nested(f) && r < kPanel; ++r) put_outer_scales(blocks.data() + r * stride, k / row.w_group, rng);
+      float outer[kPanel][2];
+      for (float(&two)[2] : outer) two[0] = rng.unit(), two[1] = rng.below(2) ? 0 : two[0] * rng.unit() * 0x1p-24f;
       pack_gguf_blocks(f, blocks.data(), stride, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
-                       p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
+                       p + scales_offset(f, n, k) + first / kPanel * panel_scale_bytes(f, k), row.scale.outer ? outer[0] : nullptr);
     }
     return bytes;
   }

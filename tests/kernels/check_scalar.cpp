@@ -323,7 +323,7 @@ void reference_pack(Rng& rng) {
     const FormatRow& info = format_row(f);
     const uint32_t k = random_rows_size(f, rng), rows = rng.pick(1, 16), stride = k + rng.below(3);
     float *x = b.x.take<float>((rows - 1) * size_t{stride} + k), *y = b.a.take<float>(k);
-    uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(n_w_groups(f, k) * 16 * info.scale.bytes);
+    uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(panel_scale_bytes(f, k));
     const bool zeros = rng.below(9) == 0;
     for (size_t j = 0; j < (rows - 1) * size_t{stride} + k; ++j) x[j] = zeros ? 0.0f : rng.unit() * 2;
     entry.expect(pack_panel(f, x, stride, rows, k, panel, scales), "%s refused", format_name(f));
@@ -343,10 +343,10 @@ void reference_pack(Rng& rng) {
                                                                       : 0.045)  // half a step and more, for narrower ranges
             : info.bits == 4        ? amax * (info.scale.zero ? 0.42 : 0.225)   // where a scale of amax / 9 cuts a value off at code 7
             : (info.x == LINNET_I8) ? amax / 253 + 1e-7
-            : f == LINNET_F8E4M3    ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
-            : f == LINNET_F8E5M2    ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
-            : f == LINNET_F32       ? 0
-                                    : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
+            : info.stored == Stored::kE4m3 ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
+            : f == LINNET_F8E5M2           ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
+            : f == LINNET_F32              ? 0
+                                           : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
         entry.expect(std::fabs(static_cast<double>(y[j]) - want) <= bound, "%s k %u row %u [%u]: %.9g, not %.9g", format_name(f), k, r, j,
                      static_cast<double>(y[j]), want);
       }
@@ -400,7 +400,7 @@ void reference_pack(Rng& rng) {
   static int8_t panel[256 * 16];
   for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7);
   for (int i = 0; i < 16; ++i) scales[i] = f32_to_f16(0.5f + static_cast<float>(i));
-  pack_panel_exact(LINNET_I8G32, {codes, scales, nullptr, 32}, 2, 256, panel, panel_scales);
+  pack_panel_exact(LINNET_I8G32, {codes, scales, nullptr, nullptr, 32}, 2, 256, panel, panel_scales);
   float y[256];
   for (uint32_t r = 0; r < 2; ++r) {
     unpack_row(panel, panel_scales, LINNET_I8G32, 16, 256, r, y);
@@ -408,7 +408,7 @@ void reference_pack(Rng& rng) {
       entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r * 8 + i / 32]), "exact codes, row %u [%u]", r, i);
   }
   for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7 % 16 - 8);
-  pack_panel_exact(LINNET_I4G32, {codes, scales, nullptr, 32}, 2, 256, panel, panel_scales);
+  pack_panel_exact(LINNET_I4G32, {codes, scales, nullptr, nullptr, 32}, 2, 256, panel, panel_scales);
   for (uint32_t r = 0; r < 2; ++r) {
     unpack_row(panel, panel_scales, LINNET_I4G32, 16, 256, r, y);
     for (uint32_t i = 0; i < 256; ++i)
@@ -420,9 +420,9 @@ void reference_pack(Rng& rng) {
   for (uint32_t r = 0; r < 2; ++r) zeros[r] = static_cast<uint8_t>(3 + 13 * r);
   for (uint32_t i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * 7 % 16) - zeros[i / 256]);
   static float wide_scales[8 * 16];
-  for (const Format f : {LINNET_I4G128Z, LINNET_I8G128}) {
-    entry.expect(pack_exact(f, 256, 4, true), "%s holds zero points", format_name(f));
-    pack_panel_exact(f, {codes, scales, zeros, 256}, 2, 256, panel, wide_scales);
+  for (const Format f : {LINNET_I4G128Z, LINNET_I4G64Z, LINNET_I4G32Z, LINNET_I8G128}) {
+    entry.expect(pack_exact(f, {.bits = 4, .zeros = true, .half = true, .group = 256}, 256), "%s holds zero points", format_name(f));
+    pack_panel_exact(f, {codes, scales, nullptr, zeros, 256}, 2, 256, panel, wide_scales);
     for (uint32_t r = 0; r < 2; ++r) {
       unpack_row(panel, wide_scales, f, 16, 256, r, y);
       for (uint32_t i = 0; i < 256; ++i)
@@ -430,10 +430,35 @@ void reference_pack(Rng& rng) {
                      format_name(f), r, i);
     }
   }
-  entry.expect(!pack_exact(LINNET_I4G128, 128, 4, true) && !pack_exact(LINNET_I4G64, 96, 4, false) &&
-                   !pack_exact(LINNET_I8, 128, 4, false) && !pack_exact(LINNET_I4G32, 32, 8, false),
+  // FP8 and bytes with one f32 scale an output.
+  static float one[16];
+  for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7 % 126);
+  const float per_output[2] = {0.1f, 3.3e-9f};
+  for (const Format f : {LINNET_F8E4M3, LINNET_I8}) {
+    const bool fp8 = f == LINNET_F8E4M3;
+    entry.expect(pack_exact(f, {.bits = 8, .e4m3 = fp8, .group = 256}, 256), "%s holds a scale per output", format_name(f));
+    pack_panel_exact(f, {codes, nullptr, const_cast<float*>(per_output), nullptr, 256}, 2, 256, panel, one);
+    for (uint32_t r = 0; r < 2; ++r) {
+      unpack_row(panel, one, f, 16, 256, r, y);
+      for (uint32_t i = 0; i < 256; ++i) {
+        const int8_t code = codes[r * 256 + i];
+        entry.expect(y[i] == (fp8 ? f8e4m3_to_f32(static_cast<uint8_t>(code)) : static_cast<float>(code)) * per_output[r],
+                     "%s as it is, row %u [%u]", format_name(f), r, i);
+      }
+    }
+  }
+  const auto fits = [](Format f, uint8_t bits, bool e4m3, bool has_zeros, bool half, uint32_t group) {
+    return pack_exact(f, {.bits = bits, .e4m3 = e4m3, .zeros = has_zeros, .half = half, .group = group}, 256);
+  };
+  entry.expect(!fits(LINNET_I4G128, 4, false, true, true, 128) && !fits(LINNET_I4G64, 4, false, false, true, 96) &&
+                   !fits(LINNET_I8, 4, false, false, true, 128) && !fits(LINNET_I4G32, 8, false, false, true, 32) &&
+                   !fits(LINNET_I8G32, 8, false, false, false, 32) && !fits(LINNET_I8, 8, true, false, false, 256) &&
+                   !fits(LINNET_F8E4M3, 8, false, false, false, 256) && !fits(LINNET_F8E4M3, 8, true, false, false, 128) &&
+                   !fits(LINNET_F32, 8, false, false, true, 128),
                "what does not fit is not exact");
 }
+
+bool zero_points(Format f) { return f >= LINNET_HQQ4G32 && f <= LINNET_AO4G128; }
 
 // Blocks as they are: each weight is what the reader of GGUF files makes of the block, and back they are the same bytes.
 void reference_blocks(Rng& rng) {
@@ -450,7 +475,7 @@ void reference_blocks(Rng& rng) {
       const uint32_t k = row.w_group * rng.pick(1, 5), rows = rng.pick(1, 16);
       const size_t bytes = k / row.w_group * block.bytes, stride = bytes + rng.below(2) * block.bytes;
       uint8_t *blocks = b.x.take<uint8_t>(rows * stride, i % 2), *panel = b.w.take<uint8_t>(panel_bytes(row.format, k)),
-              *scales = b.s.take<uint8_t>(n_w_groups(row.format, k) * 16 * row.scale.bytes);
+              *scales = b.s.take<uint8_t>(panel_scale_bytes(row.format, k));
       float *want = b.a.take<float>(k), *got = b.b.take<float>(k);
       std::vector<uint8_t> again(bytes);
       for (size_t at = 0; at < rows * stride; ++at) blocks[at] = static_cast<uint8_t>(rng.next());
@@ -472,8 +497,120 @@ void reference_blocks(Rng& rng) {
       }
     }
   }
-  for (const FormatRow& row : kFormats) kinds -= row.stored == Stored::kBlocks;
+  for (const FormatRow& row : kFormats) kinds -= row.stored == Stored::kBlocks && !zero_points(row.format);
   entry.expect(kinds == 0, "a format has no type of its name");
+}
+
+// Scales of NVFP4 times and by a factor of the whole output, to the last bit.
+void reference_outer(Rng& rng) {
+  Entry entry("scalar", "outer factors", "of nvfp4");
+  constexpr uint32_t k = 192;
+  constexpr float kE2m1[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  for (uint32_t i = 0; i < 16 * g_cases && entry.ok(); ++i) {
+    uint8_t blocks[2][k / 64 * 36], back[k / 64 * 36];
+    std::vector<uint8_t> panel(panel_bytes(LINNET_NVFP4, k)), scales(panel_scale_bytes(LINNET_NVFP4, k));
+    for (auto& row : blocks)
+      for (size_t at = 0; at < sizeof row; ++at) row[at] = static_cast<uint8_t>(rng.next() & (at % 36 < 4 ? 127 : 255));
+    const float factor[2] = {std::ldexp(1.0f + std::fabs(rng.unit()), static_cast<int>(rng.below(60)) - 40),
+                             448.0f * 6 / std::fabs(rng.unit())};
+    float outer[2][2], got[k];
+    for (uint32_t r = 0; r < 2; ++r)
+      entry.expect(outer_factor(factor[r], r == 1, outer[r]), "%.9g refused", static_cast<double>(factor[r]));
+    pack_gguf_blocks(LINNET_NVFP4, blocks[0], sizeof blocks[0], 2, k, panel.data(), scales.data(), outer[0]);
+    for (uint32_t r = 0; r < 2; ++r) {
+      unpack_row(panel.data(), scales.data(), LINNET_NVFP4, 2, k, r, got);
+      for (uint32_t t = 0; t < k; ++t) {
+        const uint8_t *block = blocks[r] + t / 64 * 36, at = block[t % 64 / 16], byte = block[4 + t % 64 / 16 * 8 + t % 8],
+                      nibble = byte >> (t % 16 / 8 * 4) & 15;
+        const float s = at == 127 ? 0 : f8e4m3_to_f32(at), of = r ? s / factor[r] : s * factor[r],
+                    want = kE2m1[nibble & 7] * of * (nibble & 8 ? -1.0f : 1.0f);
+        entry.expect(got[t] == want, "factor %.9g %s: %.9g, not %.9g", static_cast<double>(factor[r]), r ? "divides" : "multiplies",
+                     static_cast<double>(got[t]), static_cast<double>(want));
+      }
+      unpack_gguf_blocks(panel.data(), scales.data(), LINNET_NVFP4, k, r, back);
+      float two[2];
+      unpack_outer(scales.data(), LINNET_NVFP4, k, r, two);
+      entry.expect(std::memcmp(back, blocks[r], sizeof back) == 0 && std::memcmp(two, outer[r], sizeof two) == 0, "not back");
+    }
+  }
+  float two[2];
+  for (const float bad : {0.0f, -1.0f, __builtin_inff(), __builtin_nanf(""), 0x1p-81f, 0x1p81f})
+    entry.expect(!outer_factor(bad, false, two) && !outer_factor(bad, true, two), "%g taken", static_cast<double>(bad));
+}
+
+// Zero points of 16 bits: weights are what HQQ and torchao make of them, and back they are the same bytes.
+void reference_zero_points(Rng& rng) {
+  Entry entry("scalar", "zero points", "of 16 bits");
+  for (const FormatRow& row : kFormats) {
+    if (!zero_points(row.format)) continue;
+    const uint32_t block = row.w_group, k = block * 3, bytes = gguf_block_bytes(row.format);
+    std::vector<uint8_t> blocks(16 * 3 * bytes), panel(panel_bytes(row.format, k)), scales(panel_scale_bytes(row.format, k)),
+        again(3 * bytes);
+    std::vector<float> y(k);
+    for (uint8_t& v : blocks) v = static_cast<uint8_t>(rng.next());
+    for (size_t at = 0; at < blocks.size(); at += bytes) put_block_scales(row.format, blocks.data() + at, rng);
+    entry.expect(gguf_blocks_finite(row.format, blocks.data(), 48), "%s: not finite", row.name);
+    pack_gguf_blocks(row.format, blocks.data(), 3 * bytes, 16, k, panel.data(), scales.data());
+    for (uint32_t r = 0; r < 16; ++r) {
+      unpack_row(panel.data(), scales.data(), row.format, 16, k, r, y.data());
+      unpack_gguf_blocks(panel.data(), scales.data(), row.format, k, r, again.data());
+      entry.expect(!std::memcmp(again.data(), blocks.data() + r * 3 * bytes, again.size()), "%s row %u: not back", row.name, r);
+      for (uint32_t i = 0; i < k; ++i) {
+        const uint8_t* from = blocks.data() + (r * 3 + i / block) * bytes;
+        uint16_t of[2];
+        std::memcpy(of, from, 4);
+        const bool wide = of[0] & 0x8000, added = row.format >= LINNET_AO4G32;
+        const float scale = wide ? bf16_to_f32(of[0] & 0x7FFF) : f16_to_f32(of[0]), zero = wide ? bf16_to_f32(of[1]) : f16_to_f32(of[1]);
+        const float code = static_cast<float>(from[4 + i % block / 32 * 16 + i % 16] >> (i % 32 / 16 * 4) & 15);
+        const float less = code - (added ? 8.0f : zero), product = less * scale, want = added ? product + zero : product;
+        entry.expect(y[i] == want, "%s row %u [%u]: %.9g, not %.9g", row.name, r, i, static_cast<double>(y[i]), static_cast<double>(want));
+      }
+    }
+    const uint16_t bad[2] = {0x7C00, 0x3C00};  // an infinite scale
+    std::memcpy(blocks.data(), bad, sizeof bad);
+    entry.expect(!gguf_blocks_finite(row.format, blocks.data(), 1), "%s: finite", row.name);
+  }
+}
+
+// Tables: the bits of f32 weights of the same values, and back they are the same bytes.
+void reference_tables(Rng& rng) {
+  Entry entry("scalar", "tables", "as f32 weights");
+  Buffers& b = buffers();
+  for (uint32_t i = 0; i < 4 * g_cases; ++i) {
+    const linnet_format f = static_cast<linnet_format>(LINNET_F32 + i % kMaxFormat);
+    if (!format_known(f) || format_row(f).stored != Stored::kTables) continue;
+    GemmCase c;
+    make_gemm_case(f, rng, &c);
+    const uint32_t n = c.n_panels * 16, k = c.k;
+    float *want = b.a.take<float>(y_floats(c.a)), *got = b.b.take<float>(y_floats(c.a));
+    start_y(c.a, want);
+    start_y(c.a, got);
+    std::vector<float> row(k), panels(size_t{n} * k);
+    const size_t bytes = k / format_row(f).w_group * gguf_block_bytes(f);
+    std::vector<uint8_t> blocks(16 * bytes), panel(panel_bytes(f, k)), scales(panel_scale_bytes(f, k));
+    for (uint32_t o = 0; o < n; ++o) {
+      unpack_row(c.a.w, c.a.w_scale, f, n, k, o, row.data());
+      for (uint32_t t = 0; t < k; ++t) panels[(size_t{o} / 16 * k + t) * 16 + o % 16] = row[t];
+      unpack_gguf_blocks(c.a.w, c.a.w_scale, f, k, o, blocks.data() + o % 16 * bytes);
+      if (o % 16 != 15) continue;
+      entry.expect(gguf_blocks_finite(f, blocks.data(), 16 * (k / 64)), "%s: not finite", format_name(f));
+      pack_gguf_blocks(f, blocks.data(), bytes, 16, k, panel.data(), scales.data());
+      entry.expect(!std::memcmp(panel.data(), static_cast<const uint8_t*>(c.a.w) + o / 16 * c.a.w_stride, panel.size()) &&
+                       !std::memcmp(scales.data(), static_cast<const uint8_t*>(c.a.w_scale) + o / 16 * c.a.w_scale_stride, scales.size()),
+                   "%s k %u panel %u: not back", format_name(f), k, o / 16);
+    }
+    GemmArgs a = c.a;
+    a.y = got;
+    for (uint32_t g = 0; g < scalar_table.n_gemm; ++g)
+      if (scalar_table.gemm[g].w == f) scalar_table.gemm[g].run(&a);
+    a.w = panels.data();
+    a.w_stride = size_t{k} * 64;
+    a.w_scale = nullptr;
+    a.y = want;
+    for (uint32_t g = 0; g < scalar_table.n_gemm; ++g)
+      if (scalar_table.gemm[g].w == LINNET_F32) scalar_table.gemm[g].run(&a);
+    entry.same(want, got, y_floats(c.a), "%s m %u panels %u k %u", format_name(f), c.m, c.n_panels, k);
+  }
 }
 
 }  // namespace
@@ -514,6 +651,9 @@ void check_scalar(const KernelTable& scalar, Rng& rng) {
   reference_attention(scalar, rng);
   reference_pack(rng);
   reference_blocks(rng);
+  reference_outer(rng);
+  reference_tables(rng);
+  reference_zero_points(rng);
   check_gather("scalar", scalar, rng);
 }
 

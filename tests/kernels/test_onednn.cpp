@@ -54,9 +54,9 @@ struct Packed {
       : bytes(linnet::packed_bytes(f, static_cast<uint64_t>(n), static_cast<uint64_t>(k)) + 64) {
     const uint32_t un = static_cast<uint32_t>(n), uk = static_cast<uint32_t>(k);
     for (uint32_t p = 0; p * 16 < un; ++p)
-      REQUIRE(linnet::pack_panel(
-          f, w.data() + size_t{p} * 16 * uk, uk, std::min(16u, un - p * 16), uk, at() + p * linnet::panel_bytes(f, uk),
-          at() + linnet::scales_offset(f, un, uk) + p * 16 * linnet::n_w_groups(f, uk) * linnet::format_row(f).scale.bytes));
+      REQUIRE(linnet::pack_panel(f, w.data() + size_t{p} * 16 * uk, uk, std::min(16u, un - p * 16), uk,
+                                 at() + p * linnet::panel_bytes(f, uk),
+                                 at() + linnet::scales_offset(f, un, uk) + p * linnet::panel_scale_bytes(f, uk)));
   }
   uint8_t* at() { return bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64; }
 };
@@ -68,7 +68,7 @@ linnet::GemmArgs args(linnet_format f, Packed& w, const Shape& s, std::vector<fl
   a.w = w.at();
   a.w_stride = linnet::panel_bytes(f, k);
   a.w_scale = w.at() + linnet::scales_offset(f, n, k);
-  a.w_scale_stride = linnet::n_w_groups(f, k) * 16 * linnet::format_row(f).scale.bytes;
+  a.w_scale_stride = linnet::panel_scale_bytes(f, k);
   a.y = y->data();
   a.y_stride = padded;
   a.m = static_cast<uint32_t>(s.m);

@@ -140,9 +140,9 @@ float stored(linnet_format f, float x, const std::vector<float>& group) {
   if (f == LINNET_BF16) return bf16_to_f32(f32_to_bf16(x));
   float amax = 0;
   for (const float v : group) amax = std::fmax(amax, std::fabs(v));
-  if (f == LINNET_F8E4M3 || f == LINNET_F8E5M2) {
-    const float s = amax / (f == LINNET_F8E4M3 ? 448.0f : 57344.0f);
-    return s == 0 ? 0 : (f == LINNET_F8E4M3 ? f8e4m3_to_f32(f32_to_f8e4m3(x / s)) : f8e5m2_to_f32(f32_to_f8e5m2(x / s))) * s;
+  if (format_row(f).x == LINNET_BF16) {
+    const float s = amax / (f != LINNET_F8E5M2 ? 448.0f : 57344.0f);
+    return s == 0 ? 0 : (f != LINNET_F8E5M2 ? f8e4m3_to_f32(f32_to_f8e4m3(x / s)) : f8e5m2_to_f32(f32_to_f8e5m2(x / s))) * s;
   }
   float scale = amax / 127.0f;
   if (f == LINNET_I8G32) scale = f16_to_f32(f32_to_f16(scale));
@@ -608,7 +608,7 @@ TEST_CASE("convert: blocks are packed from floats, or refused where they do not 
     if (b.format != LINNET_Q4_K && b.format != LINNET_Q5_K && b.format != LINNET_Q6_K) continue;
     const uint32_t bits = format_row(b.format).bits, n = 512, group = b.format == LINNET_Q6_K ? 16 : 32;
     std::vector<float> x(n), y(n);
-    std::vector<uint8_t> panel(panel_bytes(b.format, n)), scales(n_w_groups(b.format, n) * 16 * format_row(b.format).scale.bytes);
+    std::vector<uint8_t> panel(panel_bytes(b.format, n)), scales(panel_scale_bytes(b.format, n));
     std::mt19937 random(1);
     const auto error = [&](float size, float from) {  // of numbers from..1 times size, over that of the plain range
       double ours = 0, plain = 0;
@@ -1113,6 +1113,75 @@ const std::map<linnet_format, std::pair<uint32_t, uint32_t>> kPlainTypes = {
     {LINNET_IQ2_S, {kGgmlIQ2_S, 28}}, {LINNET_IQ3_XXS, {kGgmlIQ3_XXS, 23}}, {LINNET_IQ3_S, {kGgmlIQ3_S, 26}},
     {LINNET_IQ1_S, {kGgmlIQ1_S, 24}}, {LINNET_IQ1_M, {kGgmlIQ1_M, 31}}};
 }  // namespace
+
+TEST_CASE("convert: second-level factors of NVFP4 are each output's own") {
+  const Folder folder;
+  GgufFile f = tiny_model(kGgmlNVFP4, 1, "llama", kSomeBlocks);
+  const float of_down = 0.0123f, of_up = 3.5e-5f;
+  f.tensors.push_back({"blk.0.ffn_down.scale", {1}, kGgmlF32, le(of_down)});
+  f.tensors.push_back({"blk.0.ffn_down.input_scale", {1}, kGgmlF32, le(2.0f)});
+  f.tensors.push_back({"blk.0.ffn_up.scale", {1}, kGgmlF32, le(of_up)});
+  const std::string path = folder.put("q.gguf", f.bytes());
+  Packed kept(path, LINNET_FORMAT_DEFAULT), floats(path, LINNET_F32);
+  INFO(kept.err.text << floats.err.text);
+  REQUIRE((kept.status == LINNET_OK && floats.status == LINNET_OK));
+  CHECK(format_of(kept, kFfnDown) == LINNET_NVFP4);
+  CHECK(as_in_file(path, &kept));
+  const auto check = [&](Role role, const char* name, float factor, uint32_t k) {
+    const auto* block = reinterpret_cast<const uint8_t*>(f.tensor(name)->data.data());
+    const std::vector<float> row = kept.row(role, 0, 0);
+    REQUIRE(row.size() == k);
+    size_t wrong = 0;
+    for (uint32_t i = 0; i < k; ++i) {
+      constexpr float kE2m1[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+      const uint8_t *b = block + i / 64 * 36, nibble = b[4 + i % 64 / 16 * 8 + i % 8] >> (i % 16 / 8 * 4) & 15;
+      wrong += row[i] != kE2m1[nibble & 7] * (nibble & 8 ? -1.0f : 1.0f) * (f8e4m3_to_f32(b[i % 64 / 16]) * factor);
+    }
+    CHECK(wrong == 0);
+    CHECK(test::same_bytes(row, floats.row(role, 0, 0)));
+  };
+  check(kFfnDown, "blk.0.ffn_down.weight", of_down, 768);
+  check(kFfnUp, "blk.0.ffn_up.weight", of_up, 512);
+  check(kFfnGate, "blk.0.ffn_gate.weight", 1, 512);
+  linnet_error err = {};
+  const std::string packed = packed_file(path, LINNET_NVFP4, folder.at("packed.gguf"));
+  for (const std::string& from : {path, packed}) {
+    CHECK(to_plain(from, LINNET_NVFP4, folder.at("plain.gguf"), &err) == LINNET_UNSUPPORTED);
+    CHECK(std::string(err.text).find("nvfp4 of a plain file has no second-level factors") != std::string::npos);
+    CHECK(to_plain(from, LINNET_I8G32, folder.at("plain.gguf"), &err) == LINNET_OK);
+  }
+  const auto refused = [&](const std::string& data, std::vector<uint64_t> dims, uint32_t type, const char* what) {
+    GgufFile bad = f;
+    *bad.tensor("blk.0.ffn_up.scale") = {"blk.0.ffn_up.scale", std::move(dims), type, data};
+    const Packed p(folder.put("bad.gguf", bad.bytes()), LINNET_FORMAT_DEFAULT);
+    CAPTURE(p.err.text, what);
+    CHECK(p.status == LINNET_UNSUPPORTED);
+    CHECK(std::string(p.err.text).find(what) != std::string::npos);
+  };
+  refused(le(__builtin_nanf("")), {1}, kGgmlF32, "'blk.0.ffn_up.scale': number 0 is not between");
+  refused(le(-1.0f), {1}, kGgmlF32, "is not between");
+  refused(le(1.0f) + le(1.0f), {2}, kGgmlF32, "type F32, 2 x 1, not F32, 1 x 1");
+  refused(le(uint16_t{0x3C00}), {1}, kGgmlF16, "type F16");
+  f.tensors.push_back({"blk.0.attn_norm.scale", {1}, kGgmlF32, le(2.0f)});
+  const Packed unknown(folder.put("bad.gguf", f.bytes()), LINNET_FORMAT_DEFAULT);
+  CHECK(std::string(unknown.err.text).find("'blk.0.attn_norm.scale' is unknown") != std::string::npos);
+
+  GgufFile experts = mixtral(kGgmlNVFP4);  // a factor each
+  experts.tensors.push_back({"blk.0.ffn_up_exps.scale", {4}, kGgmlF32, le(1.5f) + le(0.7f) + le(0.01f) + le(2.0f)});
+  const std::string moe = folder.put("moe.gguf", experts.bytes());
+  Packed p(moe, LINNET_FORMAT_DEFAULT);
+  INFO(p.err.text);
+  REQUIRE(p.status == LINNET_OK);
+  CHECK(format_of(p, kExpertUp) == LINNET_NVFP4);
+  Source source;
+  REQUIRE(source_from_gguf(moe, &source, &err) == LINNET_OK);
+  const std::vector<float> rows = rows_of(source)[{kExpertUp, 0}];
+  const uint32_t n = role_n(kExpertUp, 0, source.spec), k = role_k(kExpertUp, 0, source.spec);
+  REQUIRE(rows.size() == size_t{n} * k);
+  bool same = true;
+  for (uint32_t i = 0; i < n; ++i) same &= test::same_bytes(p.row(kExpertUp, 0, i), {rows.begin() + i * k, rows.begin() + (i + 1) * k});
+  CHECK(same);
+}
 
 TEST_CASE("convert: plain files of every format hold what packing makes of the weights") {
   const Folder folder;

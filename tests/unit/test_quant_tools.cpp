@@ -1,0 +1,495 @@
+// Folders of bitsandbytes, HQQ and torchao: tests/data/quantised, made by these packages on a CPU, against their own dequantisation (CRC-32
+// of the f32 weights); what they make on a GPU alone, torchao's int4, is written here.
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels_cpu/kernels.h"
+#include "kernels_cpu/pack.h"
+#include "runtime/architectures.h"
+#include "runtime/convert/convert.h"
+#include "runtime/convert/safetensors.h"
+#include "runtime/convert/source.h"
+#include "runtime/gguf.h"
+#include "tests/catch2.h"
+#include "tests/models.h"
+
+using namespace linnet;
+using namespace linnet::convert;
+
+namespace {
+
+const std::string kData = "tests/data/quantised/";
+
+uint32_t crc32(const std::vector<float>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  uint32_t crc = ~0u;
+  for (size_t i = 0; i < values.size() * 4; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  }
+  return ~crc;
+}
+
+// A copy of a checkpoint whose parts can be changed.
+struct Copy {
+  struct Stored {
+    std::string dtype;
+    std::vector<uint64_t> shape;
+    std::string bytes;
+  };
+  std::string path = (std::filesystem::temp_directory_path() / "linnet-tools-XXXXXX").string();
+  std::map<std::string, Stored> tensors;
+  nlohmann::json config;
+
+  explicit Copy(const std::string& name) {
+    REQUIRE(mkdtemp(path.data()) != nullptr);
+    SafetensorsTensors from;
+    SafetensorsIndex absent;
+    std::shared_ptr<void> keep;
+    linnet_error err = {};
+    REQUIRE(safetensors_open_folder(kData + name, &from, &keep, &absent, &err) == LINNET_OK);
+    for (const auto& [key, t] : from)
+      tensors[key] = {t.dtype, t.shape, std::string(reinterpret_cast<const char*>(t.data), static_cast<size_t>(t.bytes))};
+    std::ifstream(kData + name + "/config.json") >> config;
+  }
+  ~Copy() { std::filesystem::remove_all(path); }
+  Copy(const Copy&) = delete;
+
+  void write() const {
+    std::ofstream(path + "/config.json") << config;
+    nlohmann::json header;
+    std::string data;
+    for (const auto& [name, t] : tensors) {
+      header[name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {data.size(), data.size() + t.bytes.size()}}};
+      data += t.bytes;
+    }
+    const std::string text = header.dump();
+    const uint64_t bytes = text.size();
+    std::ofstream(path + "/model.safetensors", std::ios::binary) << std::string(reinterpret_cast<const char*>(&bytes), 8) << text << data;
+  }
+};
+
+using Values = std::map<std::string, std::vector<float>>;  // of matrices by their names in the folder
+
+// The packed matrices of a folder, and the format of one of them.
+Values packed(const std::string& path, linnet_format asked, linnet_format* of,
+              const std::string& one = "model.layers.0.self_attn.q_proj.weight") {
+  Options options;
+  options.weights = asked;
+  Image image;
+  linnet_error err = {};
+  const linnet_status status = convert_to_memory(path, options, &image, &err);
+  INFO(err.text);
+  REQUIRE(status == LINNET_OK);
+  Gguf gguf;
+  ModelSpec spec = {};
+  REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
+  REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+  Values all;
+  for (const char* name :
+       {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}) {
+    const std::string full = std::string("model.layers.0.") + name + ".weight";
+    const HfTensor* found = nullptr;
+    uint32_t layer = 0;
+    REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, full, &found, &layer) == HfName::kKnown);
+    Matrix m;
+    REQUIRE(find_matrix(gguf, found->role, layer, spec, &m, &err) == LINNET_OK);
+    if (full == one) *of = m.format;
+    std::vector<float>& to = all[full];
+    to.resize(size_t{m.n} * m.k);
+    for (uint32_t i = 0; i < m.n; ++i) unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, to.data() + size_t{i} * m.k);
+  }
+  image_free(&image);
+  return all;
+}
+
+void refused(const Copy& c, linnet_status status, const std::string& what, linnet_format asked = LINNET_FORMAT_DEFAULT) {
+  c.write();
+  Options options;
+  options.weights = asked;
+  Image image;
+  linnet_error err = {};
+  CHECK(convert_to_memory(c.path, options, &image, &err) == status);
+  CAPTURE(err.text, what);
+  CHECK(std::string(err.text).find(what) != std::string::npos);
+  image_free(&image);
+}
+
+const std::string kQ = "model.layers.0.self_attn.q_proj.";
+
+}  // namespace
+
+TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the tools, to the bit") {
+  const std::map<std::string, linnet_format> folders = {{"nf4", LINNET_NF4},
+                                                        {"fp4", LINNET_FP4},
+                                                        {"nf4-dq", LINNET_NF4_DQ},
+                                                        {"fp4-dq", LINNET_FP4_DQ},
+                                                        {"llm-int8", LINNET_I8G64},
+                                                        {"hqq4-bf16", LINNET_HQQ4G64},
+                                                        {"hqq4-f16", LINNET_HQQ4G32},
+                                                        {"hqq4-g128", LINNET_HQQ4G128},
+                                                        {"hqq3", LINNET_F32},
+                                                        {"torchao-int8", LINNET_I8G64},
+                                                        {"torchao-float8", LINNET_F8E4M3}};
+  for (const auto& [name, own] : folders) {  // of 64 inputs i8g64 has one scale, too
+    CAPTURE(name);
+    for (const bool as_it_is : {true, false}) {
+      if (own == LINNET_F32 && as_it_is) continue;  // no format has it
+      linnet_format format = LINNET_FORMAT_DEFAULT;
+      const Values got = packed(kData + name, as_it_is ? LINNET_FORMAT_DEFAULT : LINNET_F32, &format);
+      CHECK(format == (as_it_is ? own : LINNET_F32));
+      std::ifstream values(kData + name + "/values.txt");
+      std::string matrix, crc;
+      size_t n = 0, rows = 0, inputs = 0;
+      for (; values >> matrix >> rows >> inputs >> crc; ++n) {
+        CAPTURE(matrix);
+        REQUIRE(got.count(matrix) == 1);
+        CHECK(got.at(matrix).size() == rows * inputs);
+        CHECK(crc32(got.at(matrix)) == static_cast<uint32_t>(std::stoul(crc, nullptr, 16)));
+      }
+      CHECK(n == 7);
+    }
+  }
+}
+
+TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every tier, near those of f32") {
+  test::Tokens tokens;
+  for (int i = 0; i < 40; ++i) tokens.push_back(i * 7 % 16);
+  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "torchao-int8"}) {
+    CAPTURE(name);
+    const auto own = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
+    const auto scalar = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
+    const auto exact = test::all_logits(test::Model(kData + name, LINNET_F32), tokens, LINNET_F32);
+    CHECK(own == scalar);
+    CHECK(test::max_error(exact, own) < 0.1);
+    CHECK(test::max_error(exact, own) > 0);  // embedding and LM head are rounded to 8 bits
+  }
+}
+
+TEST_CASE("Formats of bitsandbytes, HQQ and torchao have the size of the checkpoints") {
+  const auto bits = [](Format f) { return static_cast<double>(packed_bytes(f, 4096, 4096)) * 8 / (4096.0 * 4096); };
+  CHECK((bits(LINNET_NF4) == 4.5 && bits(LINNET_FP4) == 4.5));
+  CHECK((bits(LINNET_NF4_DQ) < 4.16 && bits(LINNET_FP4_DQ) == bits(LINNET_NF4_DQ)));
+  CHECK((bits(LINNET_HQQ4G32) == 5 && bits(LINNET_HQQ4G64) == 4.5 && bits(LINNET_HQQ4G128) == 4.25));
+  CHECK((bits(LINNET_AO4G32) == 5 && bits(LINNET_AO4G64) == 4.5 && bits(LINNET_AO4G128) == 4.25));
+}
+
+TEST_CASE("bitsandbytes: blocks of other sizes, and floats beside codes") {
+  Copy c("nf4");  // rows of 64 inputs
+  const Copy before("nf4");
+  // A matrix that was left out reads the rows that the others read: it is a float, too.
+  const std::string k = "model.layers.0.self_attn.k_proj.";
+  for (const char* part : {"absmax", "quant_map", "quant_state.bitsandbytes__nf4"}) c.tensors.erase(k + "weight." + part);
+  c.tensors[k + "weight"] = {"BF16", {32, 64}, std::string(32 * 64 * 2, '\x3d')};
+  c.write();
+  linnet_format format = LINNET_FORMAT_DEFAULT;
+  packed(c.path, LINNET_FORMAT_DEFAULT, &format, k + "weight");
+  CHECK(format == LINNET_BF16);
+
+  const auto state = [&](const std::string& text) { c.tensors[kQ + "weight.quant_state.bitsandbytes__nf4"] = {"U8", {text.size()}, text}; };
+  // Blocks that rows are no whole ones of, or smaller ones, have their values alone.
+  for (const uint32_t block : {128u, 32u}) {
+    std::string absmax = before.tensors.at(kQ + "weight.absmax").bytes;
+    absmax = block == 128 ? absmax.substr(0, 128) : absmax + absmax;
+    c.tensors[kQ + "weight.absmax"] = {"F32", {absmax.size() / 4}, absmax};
+    state(R"({"quant_type":"nf4","blocksize":)" + std::to_string(block) + R"(,"dtype":"bfloat16","shape":[64,64]})");
+    refused(c, LINNET_UNSUPPORTED, "blocks of " + std::to_string(block) + " of rows of 64 inputs, which no packed format has");
+    const std::vector<float> got = packed(c.path, LINNET_F32, &format)[kQ + "weight"];
+    const std::string& codes = c.tensors[kQ + "weight"].bytes;
+    for (uint32_t at = 0; at < 64 * 64; ++at) {
+      const auto byte = static_cast<uint8_t>(codes[at / 2]);
+      float scale;
+      std::memcpy(&scale, absmax.data() + at / block * 4, 4);
+      REQUIRE(got[at] == scalar_table.tables->nf4[at % 2 ? byte & 15 : byte >> 4] * scale);
+    }
+  }
+  c.tensors = before.tensors;
+  state(R"({"quant_type":"nf4","blocksize":96,"dtype":"bfloat16","shape":[64,64]})");
+  refused(c, LINNET_UNSUPPORTED, "blocksize 96 is not supported");
+  state(R"({"quant_type":"fp4","blocksize":64,"dtype":"bfloat16","shape":[64,64]})");
+  refused(c, LINNET_BAD_FILE, "quant_type is 'fp4', not 'nf4'");
+  state(R"({"quant_type":"nf4","blocksize":64,"dtype":"bfloat16","shape":[64,128]})");
+  refused(c, LINNET_BAD_FILE, "shape is missing or not [64, 64]");
+  state(R"({"quant_type":"nf4","blocksize":64,)");
+  refused(c, LINNET_BAD_FILE, "quant_state.bitsandbytes__nf4'");
+  c.tensors.erase(kQ + "weight.quant_state.bitsandbytes__nf4");
+  refused(c, LINNET_BAD_FILE, "quant_state.bitsandbytes__nf4' is missing");
+  c.tensors = before.tensors;
+  const uint32_t infinite = 0x7F800000u;
+  std::memcpy(c.tensors[kQ + "weight.absmax"].bytes.data() + 12, &infinite, 4);
+  refused(c, LINNET_BAD_FILE, "weight.absmax': the scale of block 3 is infinite or not a number");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "weight.quant_map"].bytes[3] = 0;
+  refused(c, LINNET_UNSUPPORTED, "code 0 stands for");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "weight"].bytes.pop_back(), c.tensors[kQ + "weight"].shape = {2047, 1};
+  refused(c, LINNET_BAD_FILE, "has 2047 bytes, 2048 hold 64 x 64 codes");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "weight.absmax"].shape = {1, 64};
+  refused(c, LINNET_BAD_FILE, "has shape [1, 64]");
+  c.tensors = before.tensors;
+  c.config["quantization_config"]["bnb_4bit_new"] = true;
+  refused(c, LINNET_UNSUPPORTED, "key 'bnb_4bit_new'");
+  c.config = before.config;
+  refused(c, LINNET_UNSUPPORTED, "nf4_dq is what files have", LINNET_NF4_DQ);
+
+  Copy dq("nf4-dq");
+  const Copy dq_before("nf4-dq");
+  dq.tensors[kQ + "weight.nested_quant_map"].bytes[7] ^= 1;
+  refused(dq, LINNET_UNSUPPORTED, "nested_quant_map': code 1 stands for");
+  dq.tensors = dq_before.tensors;
+  dq.tensors[kQ + "weight.nested_absmax"].bytes.resize(8), dq.tensors[kQ + "weight.nested_absmax"].shape = {2};
+  refused(dq, LINNET_BAD_FILE, "nested_absmax' has shape [2]");
+  dq.tensors = dq_before.tensors;
+  std::string& text = dq.tensors[kQ + "weight.quant_state.bitsandbytes__nf4"].bytes;
+  text.replace(text.find("\"nested_blocksize\": 256"), 23, "\"nested_blocksize\": 128");
+  refused(dq, LINNET_UNSUPPORTED, "double quantisation is not of 256 blocks");
+
+  Copy eight("llm-int8");
+  eight.tensors[kQ + "weight_format"].bytes[0] = 1;
+  refused(eight, LINNET_UNSUPPORTED, "layout 1 is not supported");
+  eight.tensors[kQ + "weight_format"].bytes[0] = 0;
+  std::memcpy(eight.tensors[kQ + "SCB"].bytes.data(), &infinite, 4);
+  refused(eight, LINNET_BAD_FILE, "the scale of output 0 is infinite");
+}
+
+TEST_CASE("bitsandbytes: blocks of 128 are two groups of one scale") {
+  Copy c("hqq4-g128");
+  Values want;
+  uint64_t random = 9;
+  const auto below = [&](uint32_t n) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(random >> 33) % n;
+  };
+  const auto all = c.tensors;
+  for (const auto& [name, t] : all) {
+    if (!name.ends_with(".shape")) continue;
+    uint64_t sides[2];
+    std::memcpy(sides, t.bytes.data(), sizeof sides);
+    const std::string base = name.substr(0, name.size() - std::strlen("shape"));
+    for (auto it = c.tensors.begin(); it != c.tensors.end();) it = it->first.starts_with(base) ? c.tensors.erase(it) : std::next(it);
+    const uint64_t values = sides[0] * sides[1], blocks = values / 128;
+    std::string codes, absmax, outer;
+    const float* const table = scalar_table.tables->nf4;
+    const float offset = 0.25f;
+    for (uint64_t i = 0; i < values / 2; ++i) codes.push_back(static_cast<char>(below(256)));
+    for (uint64_t i = 0; i < blocks; ++i) absmax.push_back(static_cast<char>(below(256)));
+    std::vector<float> of;
+    for (uint64_t i = 0; i < (blocks + 255) / 256; ++i) {
+      of.push_back(0.01f + static_cast<float>(below(100)) * 1e-4f);
+      outer.append(reinterpret_cast<const char*>(&of.back()), 4);
+    }
+    for (uint64_t i = 0; i < values; ++i) {
+      const uint32_t byte = static_cast<uint8_t>(codes[i / 2]), code = i % 2 ? byte & 15 : byte >> 4;
+      const float inner = scalar_table.tables->scales[static_cast<uint8_t>(absmax[i / 128])] * of[i / 128 / 256], scale = inner + offset;
+      want[base + "weight"].push_back(table[code] * scale);
+    }
+    const std::string state =
+        R"({"quant_type":"nf4","blocksize":128,"dtype":"float16","nested_blocksize":256,"nested_dtype":"float32","nested_offset":0.25,"shape":[)" +
+        std::to_string(sides[0]) + "," + std::to_string(sides[1]) + "]}";
+    c.tensors[base + "weight"] = {"U8", {values / 2, 1}, codes};
+    c.tensors[base + "weight.absmax"] = {"U8", {blocks}, absmax};
+    c.tensors[base + "weight.nested_absmax"] = {"F32", {of.size()}, outer};
+    c.tensors[base + "weight.quant_map"] = {"F32", {16}, std::string(reinterpret_cast<const char*>(table), 64)};
+    c.tensors[base + "weight.nested_quant_map"] = {
+        "F32", {256}, std::string(reinterpret_cast<const char*>(scalar_table.tables->scales), 1024)};
+    c.tensors[base + "weight.quant_state.bitsandbytes__nf4"] = {"U8", {state.size()}, state};
+  }
+  c.config["quantization_config"] = {{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}};
+  c.write();
+  linnet_format format = LINNET_FORMAT_DEFAULT;
+  CHECK(packed(c.path, LINNET_FORMAT_DEFAULT, &format) == want);
+  CHECK(format == LINNET_NF4_DQ);
+  CHECK(packed(c.path, LINNET_F32, &format) == want);
+}
+
+TEST_CASE("HQQ: what no packed format has, and hostile files") {
+  Copy c("hqq4-bf16");
+  const Copy before("hqq4-bf16");
+  const auto number = [&](const char* name, int32_t value) {
+    auto& t = c.tensors[kQ + name];
+    if (t.bytes.size() == 4)
+      std::memcpy(t.bytes.data(), &value, 4);
+    else
+      t.bytes[0] = static_cast<char>(value);
+  };
+  refused(Copy("hqq3"), LINNET_UNSUPPORTED, "is HQQ in 3bit_32 and groups of 64, which no packed format has");
+  number("axis", 0);
+  refused(c, LINNET_UNSUPPORTED, "q_proj.axis' is 0: HQQ with groups along the other axis is not supported");
+  number("axis", 1), number("quant_scale", 1);
+  refused(c, LINNET_UNSUPPORTED, "quantised scales is not supported");
+  number("quant_scale", 0), number("group_size", 48);
+  refused(c, LINNET_BAD_FILE, "group_size' is 48");
+  number("group_size", 0);
+  refused(c, LINNET_BAD_FILE, "group_size' is 0");
+  number("group_size", -5);
+  refused(c, LINNET_UNSUPPORTED, "is no number from 0 on");
+  number("group_size", 32);
+  refused(c, LINNET_BAD_FILE, "q_proj.scale' has shape [64, 1]");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "packing"].bytes[0] = '5';
+  refused(c, LINNET_UNSUPPORTED, "packing' is '5bit_u8'");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "shape"].bytes[0] = 65;
+  refused(c, LINNET_BAD_FILE, "shape' is [65, 64]");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "scale"].bytes[1] = '\x7f', c.tensors[kQ + "scale"].bytes[0] = '\x80';
+  refused(c, LINNET_BAD_FILE, "scale or zero point of group 0 is infinite");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "zero"].dtype = "F16";
+  refused(c, LINNET_UNSUPPORTED, "dtype F16, not BF16");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "W_q"].bytes.resize(1024), c.tensors[kQ + "W_q"].shape = {16, 64};
+  refused(c, LINNET_BAD_FILE, "has 1024 bytes, 2048 hold 64 x 64 codes");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "scale"].bytes[1] = static_cast<char>(c.tensors[kQ + "scale"].bytes[1] | 0x80);  // negative: there is no room for it
+  refused(c, LINNET_UNSUPPORTED, "which no packed format has");
+  linnet_format format = LINNET_FORMAT_DEFAULT;
+  Values got = packed(c.path, LINNET_F32, &format), want = packed(kData + "hqq4-bf16", LINNET_F32, &format);
+  const std::string q = kQ + "weight";
+  CHECK((got[q][0] == -want[q][0] && got[q][63] == -want[q][63] && got[q][64] == want[q][64]));
+  c.tensors.erase(kQ + "zero");
+  refused(c, LINNET_BAD_FILE, "q_proj.zero' is missing");
+}
+
+TEST_CASE("torchao: int4 as matrices, groups, and what is not supported") {
+  Copy c("torchao-int8");
+  const Copy before("torchao-int8");
+  // Int4Tensor, which the package makes on a GPU alone: two codes from -8 on a byte, scales and zero points (groups, outputs).
+  for (const bool wide : {true, false})
+    for (const uint32_t group : {32u, 64u}) {
+      c.tensors = before.tensors;
+      uint64_t random = group;
+      const auto below = [&](uint32_t n) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<uint32_t>(random >> 33) % n;
+      };
+      Values want;
+      for (const auto& [name, t] : before.tensors) {
+        if (!name.ends_with("._weight_qdata")) continue;
+        const std::string base = name.substr(0, name.size() - std::strlen("_weight_qdata"));
+        const uint64_t n = t.shape[0], k = t.shape[1], groups = k / group;
+        std::string codes, scales, zeros;
+        std::vector<float> s, z;
+        for (uint64_t i = 0; i < n * groups; ++i) {
+          const float scale = 0.001f + static_cast<float>(below(1000)) * 1e-5f, zero = (static_cast<float>(below(1000)) - 500) * 1e-4f;
+          const uint16_t of[2] = {wide ? f32_to_bf16(scale) : f32_to_f16(scale), wide ? f32_to_bf16(zero) : f32_to_f16(zero)};
+          scales.append(reinterpret_cast<const char*>(of), 2), zeros.append(reinterpret_cast<const char*>(of + 1), 2);
+          s.push_back(wide ? bf16_to_f32(of[0]) : f16_to_f32(of[0])), z.push_back(wide ? bf16_to_f32(of[1]) : f16_to_f32(of[1]));
+        }
+        std::vector<float>& w = want[base + "weight"];
+        for (uint64_t o = 0; o < n; ++o)
+          for (uint64_t i = 0; i < k; i += 2) {
+            const int32_t pair[2] = {static_cast<int32_t>(below(16)) - 8, static_cast<int32_t>(below(16)) - 8};
+            codes.push_back(static_cast<char>((pair[0] & 15) | pair[1] * 16));
+            for (const int32_t code : pair) {
+              const float scaled = static_cast<float>(code) * s[i / group * n + o];
+              w.push_back(scaled + z[i / group * n + o]);
+            }
+          }
+        c.tensors[name] = {"I8", {n, k / 2}, codes};
+        c.tensors[base + "_weight_scale"] = {wide ? "BF16" : "F16", {groups, n}, scales};
+        c.tensors[base + "_weight_zero_point"] = {wide ? "BF16" : "F16", {groups, n}, zeros};
+      }
+      c.config["quantization_config"]["quant_type"] = {{"default", {{"_type", "Int4WeightOnlyConfig"}, {"_version", 2}}}};
+      c.write();
+      linnet_format format = LINNET_FORMAT_DEFAULT;
+      CHECK(packed(c.path, LINNET_FORMAT_DEFAULT, &format) == want);
+      CHECK(format == (group == 32 ? LINNET_AO4G32 : LINNET_AO4G64));
+      CHECK(packed(c.path, LINNET_F32, &format) == want);
+      auto& scale = c.tensors[kQ + "_weight_scale"].bytes;
+      scale[1] = static_cast<char>(scale[1] | 0x80);
+      refused(c, LINNET_UNSUPPORTED, "the scale of output 0 is negative");
+      scale[1] = '\x7f', scale[0] = '\x80';
+      refused(c, LINNET_BAD_FILE, "scale or zero point of output 0 is infinite");
+    }
+  c.tensors[kQ + "_weight_qdata"].dtype = "I32", c.tensors[kQ + "_weight_qdata"].shape = {64, 8};
+  refused(c, LINNET_UNSUPPORTED, "only int8, e4m3 and int4 (Int4PackingFormat.PLAIN, TILE_PACKED_TO_4D)");
+  c.tensors = before.tensors, c.config = before.config;
+  c.tensors[kQ + "_weight_zero_point"].bytes[5] = 1;
+  refused(c, LINNET_UNSUPPORTED, "zero points of 8 bits other than 0");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "_weight_act_pre_scale"] = {"F32", {1}, std::string(4, '\0')};
+  refused(c, LINNET_UNSUPPORTED, "_weight_act_pre_scale': this kind");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "_weight_scale"].shape = {32, 2};
+  refused(c, LINNET_BAD_FILE, "has shape [32, 2], of 64 x 64 weights");
+  c.tensors = before.tensors;
+  c.config["quantization_config"]["quant_type"]["default"]["_type"] = "MXFPInferenceConfig";
+  refused(c, LINNET_UNSUPPORTED, "'MXFPInferenceConfig' is not supported");
+  c.config["quantization_config"]["quant_type"] = "int8_weight_only";
+  refused(c, LINNET_UNSUPPORTED, "quant_type is no configuration of torchao");
+  Copy f8("torchao-float8");
+  f8.tensors[kQ + "_weight_qdata"].bytes[9] = '\x7f';
+  refused(f8, LINNET_BAD_FILE, "weight 9 is not a number");
+}
+
+TEST_CASE("torchao: int4 in tiles of a GPU's matrix kernel") {
+  // As CUDA packs them: of 8 outputs and 128 inputs each of 32 lanes has four words, of 32 inputs one; see _convert_weight_to_int4pack.
+  Copy c("torchao-int8");
+  const auto before = c.tensors;
+  for (const uint32_t group : {128u, 32u}) {
+    c.tensors = before;
+    Values want;
+    uint64_t random = group;
+    const auto below = [&](uint32_t n) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      return static_cast<uint32_t>(random >> 33) % n;
+    };
+    for (const auto& [name, t] : before) {
+      if (!name.ends_with("._weight_qdata")) continue;
+      const std::string base = name.substr(0, name.size() - std::strlen("_weight_qdata"));
+      const uint32_t n = static_cast<uint32_t>(t.shape[0]), k = static_cast<uint32_t>(t.shape[1]), padded = 1024, groups = padded / group;
+      std::vector<uint8_t> codes(size_t{n} * padded);
+      for (uint8_t& code : codes) code = static_cast<uint8_t>(below(16));
+      std::vector<uint16_t> both(size_t{groups} * n * 2);
+      for (size_t i = 0; i < both.size(); i += 2)
+        both[i] = f32_to_bf16(0.001f + static_cast<float>(below(1000)) * 1e-5f),
+        both[i + 1] = f32_to_bf16(static_cast<float>(below(99)) * 1e-3f);
+      std::vector<uint32_t> words;
+      for (uint32_t tile = 0; tile < n / 8; ++tile)
+        for (uint32_t outer = 0; outer < padded / 128; ++outer)
+          for (uint32_t lane = 0; lane < 32; ++lane)
+            for (uint32_t inner = 0; inner < 8; inner += 2) {
+              const uint32_t first = (outer * 8 + inner) * 16 + lane % 4 * 2,
+                             inputs[8] = {first, first + 1, first + 8, first + 9, first + 16, first + 17, first + 24, first + 25};
+              constexpr uint32_t kAt[8] = {0, 16, 4, 20, 8, 24, 12, 28};
+              uint32_t word = 0;
+              for (int i = 0; i < 8; ++i) word |= uint32_t{codes[size_t{tile * 8 + lane / 4} * padded + inputs[i]]} << kAt[i];
+              words.push_back(word);
+            }
+      for (uint32_t o = 0; o < n; ++o)
+        for (uint32_t i = 0; i < k; ++i) {
+          const uint16_t* of = &both[(size_t{i / group} * n + o) * 2];
+          const float scaled = (static_cast<float>(codes[size_t{o} * padded + i]) - 8.0f) * bf16_to_f32(of[0]);
+          want[base + "weight"].push_back(scaled + bf16_to_f32(of[1]));
+        }
+      c.tensors.erase(base + "_weight_scale"), c.tensors.erase(base + "_weight_zero_point");
+      c.tensors[name] = {"I32", {n / 8, padded / 128, 32, 4}, std::string(reinterpret_cast<const char*>(words.data()), words.size() * 4)};
+      c.tensors[base + "_weight_scale_and_zero"] = {
+          "BF16", {groups, n, 2}, std::string(reinterpret_cast<const char*>(both.data()), both.size() * 2)};
+    }
+    nlohmann::json& type = c.config["quantization_config"]["quant_type"];
+    type = {{"default", {{"_type", "Int4WeightOnlyConfig"}, {"_version", 2}, {"_data", {{"int4_tile_packed_ntile", 8}}}}}};
+    c.write();
+    linnet_format format = LINNET_FORMAT_DEFAULT;
+    CHECK(packed(c.path, LINNET_FORMAT_DEFAULT, &format) == want);
+    CHECK(format == (group == 32 ? LINNET_AO4G32 : LINNET_AO4G64));  // rows have 64 inputs
+    CHECK(packed(c.path, LINNET_F32, &format) == want);
+    type["default"]["_data"]["int4_tile_packed_ntile"] = 16;
+    refused(c, LINNET_UNSUPPORTED, "int4_tile_packed_ntile other than 8");
+    type["default"]["_data"]["int4_tile_packed_ntile"] = 8;
+    c.tensors[kQ + "_weight_qdata"].shape = {8, 4, 64, 4};
+    refused(c, LINNET_BAD_FILE, "_weight_qdata' has shape [8, 4, 64, 4]");
+    c.tensors[kQ + "_weight_qdata"].shape = {8, 8, 32, 4};
+    c.tensors.erase(kQ + "_weight_scale_and_zero");
+    refused(c, LINNET_UNSUPPORTED, "_weight_scale_and_zero' is missing");
+  }
+}
