@@ -407,7 +407,7 @@ INLINE int8x16_t four_inputs(const int8_t* x) {
 #if defined(__ARM_FEATURE_DOTPROD)
 struct RowProduct {
   static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
-  static constexpr uint32_t kManyRows = 4, kManySigned = 4;
+  static constexpr uint32_t kManyRows = 3, kManySigned = 3;
   static INLINE int8x16_t four(const int8_t* x) { return four_inputs(x); }
   template <int kMost>
   struct Sum {

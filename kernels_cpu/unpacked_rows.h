@@ -6,7 +6,7 @@
 //   floats(Vi)
 //   Product::kMost            the largest code that it multiplies
 //   Product::kRegisters       of a line each
-//   Product::kRows            how many rows share codes at most: 2 or 4
+//   Product::kRows            how many rows share codes at most: 1, 2 or 4
 //   Product::kManyRows        from so many on, blocks are unpacked once for all rows; kManySigned: of signed codes
 //   Product::four(x)          four inputs
 //   Product::Sum<kMost>       the sum of at most 32 inputs of 16 outputs, by codes of 0 to kMost, or -127 to 127 where kMost is 0, in
@@ -341,7 +341,7 @@ INLINE void row_sums(Tq2, Sums* s) {
   sums_two_bits<false>(s);
 }
 
-// A kind's blocks by 1, 2 and 4 rows, or by the first two alone.
+// A kind's blocks by 1, 2 and 4 rows, or some of these.
 struct FewRows {
   void (*block[3])(const BlockRows& b);
   size_t lines, entry;
@@ -374,13 +374,14 @@ constexpr FewRows few_rows_of() {
   using Kind = typename FewAs<Kind_>::Of;
   FewRows f = {};
   if constexpr (HasRowSums<Kind, Product>) {
-    f = {{block_rows<Kind, Product, 1>, block_rows<Kind, Product, 2>},
+    f = {{block_rows<Kind, Product, 1>},
          Kind::kLineBytes,
          Kind_::kEntry,
          Kind::kGroup,
          kMore<Kind, Product>,
          kSigned<Kind, Product> ? Product::kManySigned : Product::kManyRows,
          FewAs<Kind_>::kZeros};
+    if constexpr (Product::kRows >= 2) f.block[1] = block_rows<Kind, Product, 2>;
     if constexpr (Product::kRows == 4) f.block[2] = block_rows<Kind, Product, 4>;
   }
   return f;
@@ -447,7 +448,7 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
     a.n_panels = a.m > 2 && end - panel > kPanels ? kPanels : end - panel;
     for (uint32_t row = 0, rows; row < a.m; row += rows) {
       const uint32_t left = a.m - row;
-      rows = left >= 4 && few.block[2] ? 4 : left >= 2 ? 2 : 1;
+      rows = left >= 4 && few.block[2] ? 4 : left >= 2 && few.block[1] ? 2 : 1;
       few_rows(a, few, panel, row, rows);
     }
   }
