@@ -172,6 +172,33 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every ti
   }
 }
 
+TEST_CASE("Folders of bitsandbytes and HQQ: matrices that were left out stand beside codes") {
+  test::Tokens tokens;
+  for (int i = 0; i < 40; ++i) tokens.push_back(i * 5 % 16);
+  for (const char* name : {"nf4", "hqq4-bf16"}) {
+    for (const char* left_out : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj",
+                                 "mlp.up_proj", "mlp.down_proj"}) {
+      CAPTURE(name, left_out);
+      Copy c(name);
+      const std::string base = std::string("model.layers.0.") + left_out + ".";
+      for (auto it = c.tensors.begin(); it != c.tensors.end();) it = it->first.starts_with(base) ? c.tensors.erase(it) : std::next(it);
+      const uint64_t rows = base.ends_with("k_proj.") || base.ends_with("v_proj.") ? 32 : 64;
+      std::string halves;
+      for (uint64_t i = 0; i < rows * 64; ++i) {
+        const uint16_t h = f32_to_bf16((static_cast<float>(i * 2654435761u % 1000) - 500) * 1e-4f);
+        halves.append(reinterpret_cast<const char*>(&h), 2);
+      }
+      c.tensors[base + "weight"] = {"BF16", {rows, 64}, halves};
+      c.write();
+      const auto own = test::all_logits(test::Model(c.path, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
+      const auto scalar = test::all_logits(test::Model(c.path, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
+      const auto exact = test::all_logits(test::Model(c.path, LINNET_F32), tokens, LINNET_F32);
+      CHECK(own == scalar);
+      CHECK(test::max_error(exact, own) < 0.1);
+    }
+  }
+}
+
 TEST_CASE("Formats of bitsandbytes, HQQ and torchao have the size of the checkpoints") {
   const auto bits = [](Format f) { return static_cast<double>(packed_bytes(f, 4096, 4096)) * 8 / (4096.0 * 4096); };
   CHECK((bits(LINNET_NF4) == 4.5 && bits(LINNET_FP4) == 4.5));
