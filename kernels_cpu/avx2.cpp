@@ -679,19 +679,45 @@ constexpr auto gemm_of() {
     return gemm_i4<kStep>;
 }
 
-// Products of two bytes are added in 16 bits: 127 * 127 * 2 fits.
+// Products of pairs of bytes are added in 16 bits as long as they fit there.
 struct Maddubs {
-  static INLINE __m256i one(__m256i acc, __m256i u, __m256i s) {
-    return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
+  static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
+  static constexpr uint32_t kManyRows = UINT32_MAX, kManySigned = 5;
+  static INLINE __m256i four(const int8_t* x) { return broadcast4(x); }
+  template <int kMost>
+  struct Sum {
+    static constexpr int kFit = 32767 / (2 * 127 * kMost);
+    Bytes pairs;
+    Vi sum;
+    int n = 0;  // lines
+
+    INLINE void add(Bytes codes, __m256i x) {
+      if (n % kFit == 0) {
+        if (n) sum = total();
+        pairs = {_mm256_maddubs_epi16(codes.a, x), _mm256_maddubs_epi16(codes.b, x)};
+      } else {
+        add_pairs(pairs.a, codes.a, x);
+        add_pairs(pairs.b, codes.b, x);
+      }
+      ++n;
+    }
+    INLINE Vi total() const {
+      const __m256i ones = _mm256_set1_epi16(1);
+      const Vi t = {_mm256_madd_epi16(pairs.a, ones), _mm256_madd_epi16(pairs.b, ones)};
+      return n > kFit ? linnet::add(sum, t) : t;
+    }
+  };
+};
+// The sign of x goes to the codes.
+template <>
+struct Maddubs::Sum<0> {
+  Vi sum = all_int(0);
+  INLINE void add(Bytes codes, __m256i x) {
+    const __m256i u = _mm256_abs_epi8(x), ones = _mm256_set1_epi16(1);
+    dot_signed(sum.a, u, x, codes.a, ones);
+    dot_signed(sum.b, u, x, codes.b, ones);
   }
-  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) {
-    const __m256i s = broadcast4(x);
-    return {one(acc.a, u.a, s), one(acc.b, u.b, s)};
-  }
-  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
-    const __m256i s = broadcast4(x);
-    return {one(acc.a, _mm256_abs_epi8(w.a), _mm256_sign_epi8(s, w.a)), one(acc.b, _mm256_abs_epi8(w.b), _mm256_sign_epi8(s, w.b))};
-  }
+  INLINE Vi total() const { return sum; }
 };
 
 const GemmKernel kGemm[] = {

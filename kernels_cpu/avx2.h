@@ -88,6 +88,10 @@ template <int N>
 INLINE Vi shift_right(Vi c) {
   return {_mm256_srli_epi32(c.a, N), _mm256_srli_epi32(c.b, N)};
 }
+template <int N>
+INLINE Vi shift_left(Vi c) {
+  return {_mm256_slli_epi32(c.a, N), _mm256_slli_epi32(c.b, N)};
+}
 INLINE Vi bits_of(Vi c, int32_t mask) {
   return {_mm256_and_si256(c.a, _mm256_set1_epi32(mask)), _mm256_and_si256(c.b, _mm256_set1_epi32(mask))};
 }
@@ -162,9 +166,12 @@ INLINE void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) {
   asm volatile("prefetchw %0" ::"m"(a.y[row * a.y_stride + panel * size_t{16}]));
 }
 
-INLINE V from_bytes(const int8_t* p) {
-  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))),
-          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8))))};
+// Sixteen signed bytes.
+template <class Sixteen>
+INLINE Vi widened(const Sixteen& bytes) {
+  __m128i b;
+  __builtin_memcpy(&b, &bytes, 16);
+  return {_mm256_cvtepi8_epi32(b), _mm256_cvtepi8_epi32(_mm_srli_si128(b, 8))};
 }
 template <bool kF16>
 INLINE V load_scales(const char* p) {
@@ -172,6 +179,7 @@ INLINE V load_scales(const char* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
+INLINE void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
 struct Bytes {
   __m256i a, b;
 };
@@ -185,13 +193,41 @@ INLINE Bytes masked(Bytes v, int bits) {
 INLINE Bytes down(Bytes v, int n) { return {_mm256_srli_epi16(v.a, n), _mm256_srli_epi16(v.b, n)}; }
 INLINE Bytes up(Bytes v, int n) { return {_mm256_slli_epi16(v.a, n), _mm256_slli_epi16(v.b, n)}; }
 INLINE Bytes join(Bytes v, Bytes w) { return {_mm256_or_si256(v.a, w.a), _mm256_or_si256(v.b, w.b)}; }
-INLINE Bytes less(Bytes v, int n) {
-  const __m256i by = _mm256_set1_epi8(static_cast<char>(n));
-  return {_mm256_sub_epi8(v.a, by), _mm256_sub_epi8(v.b, by)};
+INLINE Bytes where(Bytes v, int at) {
+  const int byte = at / 8 * 0x01010101;
+  const __m256i which = _mm256_setr_epi32(byte, byte + 0x04040404, byte + 0x08080808, byte + 0x0C0C0C0C, byte, byte + 0x04040404,
+                                          byte + 0x08080808, byte + 0x0C0C0C0C),
+                bits = _mm256_set1_epi32(at % 8 ? static_cast<int32_t>(0x80402010u) : 0x08040201);
+  const auto one = [&](__m256i w) { return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(w, which), bits), bits); };
+  return {one(v.a), one(v.b)};
 }
 INLINE Bytes chosen(const int8_t* table, Bytes v) {
   const __m256i t = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
   return {_mm256_shuffle_epi8(t, v.a), _mm256_shuffle_epi8(t, v.b)};
+}
+INLINE Bytes flip(Bytes v, int bits) {
+  const __m256i b = _mm256_set1_epi8(static_cast<char>(bits));
+  return {_mm256_xor_si256(v.a, b), _mm256_xor_si256(v.b, b)};
+}
+INLINE Bytes at_least(Bytes v, int n) {
+  const __m256i b = _mm256_set1_epi8(static_cast<char>(n));
+  return {_mm256_cmpeq_epi8(_mm256_max_epu8(v.a, b), v.a), _mm256_cmpeq_epi8(_mm256_max_epu8(v.b, b), v.b)};
+}
+INLINE Bytes plus(Bytes v, Bytes w) { return {_mm256_add_epi8(v.a, w.a), _mm256_add_epi8(v.b, w.b)}; }
+INLINE Bytes negated(Bytes v, Bytes w) {
+  return {_mm256_sub_epi8(_mm256_xor_si256(v.a, w.a), w.a), _mm256_sub_epi8(_mm256_xor_si256(v.b, w.b), w.b)};
+}
+// By pairs: insertions one after the other take a cycle each.
+template <class At>
+INLINE Bytes from_book(const uint32_t* book, const At& at) {
+  const auto one = [&](int j) { return _mm_cvtsi32_si128(static_cast<int32_t>(book[at(j)])); };
+  const auto two = [&](int j) { return _mm_unpacklo_epi32(one(j), one(j + 1)); };
+  const auto four = [&](int j) { return _mm_unpacklo_epi64(two(j), two(j + 2)); };
+  return {_mm256_set_m128i(four(4), four(0)), _mm256_set_m128i(four(12), four(8))};
+}
+INLINE void store_bytes(int8_t* p, Bytes v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v.a);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), v.b);
 }
 INLINE V floats(Vi v) { return {_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)}; }
 INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {

@@ -87,6 +87,10 @@ template <int N>
 INLINE Vi shift_right(Vi c) {
   return _mm512_srli_epi32(c, N);
 }
+template <int N>
+INLINE Vi shift_left(Vi c) {
+  return _mm512_slli_epi32(c, N);
+}
 INLINE Vi bits_of(Vi c, int32_t mask) { return _mm512_and_si512(c, _mm512_set1_epi32(mask)); }
 INLINE int32_t largest(Vi v) { return _mm512_reduce_max_epi32(v); }
 INLINE int32_t total(Vi v) { return _mm512_reduce_add_epi32(v); }
@@ -186,9 +190,47 @@ inline __attribute__((always_inline)) void store_at(const GemmArgs& a, float* y,
 inline __attribute__((always_inline)) void finish(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
   store_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc);
 }
-INLINE V from_bytes(const int8_t* p) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+// Sixteen signed bytes.
+template <class Sixteen>
+INLINE Vi widened(const Sixteen& bytes) {
+  __m128i b;
+  __builtin_memcpy(&b, &bytes, 16);
+  return _mm512_cvtepi8_epi32(b);
 }
+INLINE V floats(Vi v) { return _mm512_cvtepi32_ps(v); }
+
+INLINE void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
+struct Bytes {
+  __m512i v;
+};
+INLINE Bytes load_bytes(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+INLINE Bytes masked(Bytes v, int bits) { return {_mm512_and_si512(v.v, _mm512_set1_epi8(static_cast<char>(bits)))}; }
+INLINE Bytes down(Bytes v, int n) { return {_mm512_srli_epi16(v.v, static_cast<unsigned>(n))}; }
+INLINE Bytes up(Bytes v, int n) { return {_mm512_slli_epi16(v.v, static_cast<unsigned>(n))}; }
+INLINE Bytes join(Bytes v, Bytes w) { return {_mm512_or_si512(v.v, w.v)}; }
+INLINE Bytes chosen(const int8_t* table, Bytes v) {
+  return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), v.v)};
+}
+INLINE Bytes where(Bytes v, int at) {
+  const __m512i which =
+                    _mm512_add_epi8(_mm512_set4_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0), _mm512_set1_epi8(static_cast<char>(at / 8))),
+                bits = _mm512_set1_epi32(at % 8 ? static_cast<int32_t>(0x80402010u) : 0x08040201);
+  return {_mm512_movm_epi8(_mm512_test_epi8_mask(_mm512_shuffle_epi8(v.v, which), bits))};
+}
+INLINE Bytes flip(Bytes v, int bits) { return {_mm512_xor_si512(v.v, _mm512_set1_epi8(static_cast<char>(bits)))}; }
+INLINE Bytes at_least(Bytes v, int n) { return {_mm512_movm_epi8(_mm512_cmpge_epu8_mask(v.v, _mm512_set1_epi8(static_cast<char>(n))))}; }
+INLINE Bytes plus(Bytes v, Bytes w) { return {_mm512_add_epi8(v.v, w.v)}; }
+INLINE Bytes negated(Bytes v, Bytes w) { return {_mm512_sub_epi8(_mm512_xor_si512(v.v, w.v), w.v)}; }
+// By pairs: insertions one after the other take a cycle each.
+template <class At>
+INLINE Bytes from_book(const uint32_t* book, const At& at) {
+  const auto one = [&](int j) { return _mm_cvtsi32_si128(static_cast<int32_t>(book[at(j)])); };
+  const auto two = [&](int j) { return _mm_unpacklo_epi32(one(j), one(j + 1)); };
+  const auto four = [&](int j) { return _mm_unpacklo_epi64(two(j), two(j + 2)); };
+  const __m256i low = _mm256_set_m128i(four(4), four(0)), high = _mm256_set_m128i(four(12), four(8));
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)};
+}
+INLINE void store_bytes(int8_t* p, Bytes v) { _mm512_storeu_si512(p, v.v); }
 INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
   const __m512i t = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), four = _mm512_set1_epi8(15),
                 both = _mm512_loadu_si512(nibbles);
@@ -250,6 +292,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
       }
       if (kChains == 2) dot[r][p][kChains - 1] = _mm512_setzero_si512();
     }
+    if (kOf32 && P == 1) _mm_prefetch(w_scale + 2048, _MM_HINT_T0);  // half a line for 512 bytes of weights: a stream that CPUs lose
     for (const int8_t* end = x + group; x != end; x += 16, w += kSixteen) {
       UNROLL for (int i = 0; i < 4; ++i) {
         if (kAsk) ask<kAskScores>(next);

@@ -3,7 +3,7 @@
 #error "avx512_vnni.cpp needs -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni"
 #endif
 #include "avx512.h"
-#include "unpacked.h"
+#include "unpacked_rows.h"
 
 namespace linnet {
 namespace {
@@ -194,442 +194,42 @@ void product_of_unsigned(const GemmArgs* args) {
   Int::of<kBytes, kStepF32>(&a);
 }
 
-// The parts of a block of 16 outputs: of each of its groups 16 bytes of scales and of minima, and what they are to be multiplied with.
-struct K4Parts {
-  alignas(64) uint8_t scale[8][16], min[8][16];
-  __m512 d, d_min;
-};
-inline __attribute__((always_inline)) void load_parts(const uint8_t* entry, K4Parts* to) {
-  const __m512i six = _mm512_set1_epi8(63), four = _mm512_set1_epi8(15), top = _mm512_set1_epi8(0x30);
-  const __m512i s = _mm512_loadu_si512(entry + 64), m = _mm512_loadu_si512(entry + 128), rest = _mm512_loadu_si512(entry + 192);
-  const auto upper = [&](__m512i low, __m512i v) {
-    return _mm512_or_si512(_mm512_and_si512(v, four), _mm512_and_si512(_mm512_srli_epi16(low, 2), top));
+struct RowProduct {
+  static constexpr int kMost = 255, kRegisters = 32, kRows = 4;
+  static constexpr uint32_t kManyRows = 12, kManySigned = 12;
+  static INLINE __m512i four(const int8_t* x) { return broadcast4(x); }
+  template <int kMost>
+  struct Sum {
+    __m512i sum = _mm512_setzero_si512();
+    INLINE void add(Bytes codes, __m512i x) { Vnni::add(sum, codes.v, x); }
+    INLINE Vi total() const { return sum; }
   };
-  _mm512_store_si512(to->scale, _mm512_and_si512(s, six));
-  _mm512_store_si512(to->scale + 4, upper(s, rest));
-  _mm512_store_si512(to->min, _mm512_and_si512(m, six));
-  _mm512_store_si512(to->min + 4, upper(m, _mm512_srli_epi16(rest, 4)));
-  to->d = load_scales<true>(reinterpret_cast<const char*>(entry));
-  to->d_min = load_scales<true>(reinterpret_cast<const char*>(entry + 32));
-}
-inline __attribute__((always_inline)) __m512 times(__m512 by, __m512i part) { return _mm512_mul_ps(by, _mm512_cvtepi32_ps(part)); }
-inline __attribute__((always_inline)) __m128i load16(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-
-// Where it stands: compilers move the intrinsic, and many at once hold up the products.
-inline __attribute__((always_inline)) void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
-
-// What a few rows have of a matrix, by blocks; x_scale and x_sum128 of row r are r * groups further on.
-struct FewRows {
-  const int8_t* x;
-  size_t x_stride, groups;
-  const float* x_scale;
-  const int32_t* x_sum128;
-  const uint8_t *w, *entry, *end;
-  size_t ahead;
-  FewRows(const GemmArgs& a, uint32_t row, uint32_t panel)
-      : x(static_cast<const int8_t*>(a.x) + row * a.x_stride),
-        x_stride(a.x_stride),
-        groups(a.x_groups),
-        x_scale(a.x_scale + row * groups),
-        x_sum128(a.x_sum128 + row * groups),
-        w(static_cast<const uint8_t*>(a.w) + panel * a.w_stride),
-        entry(static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride),
-        end(entry + a.w_scale_stride),
-        ahead(a.fetch_ahead) {}
-  __m512i four(int r, size_t at) const { return broadcast4(x + static_cast<size_t>(r) * x_stride + at); }
-  __m512 scale(int r, size_t g) const { return _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups + g]); }
-  int32_t sum128(int r, size_t g) const { return x_sum128[static_cast<size_t>(r) * groups + g]; }
-};
-#define EACH_ROW UNROLL for (int r = 0; r < R; ++r)
-
-// Q4_K and Q5_K: codes are unsigned as they are.
-template <class Kind, int R>
-void few_k45(const GemmArgs& a, const UnpackedBy&, uint32_t row, uint32_t panel) {
-  constexpr bool kFifth = Kind::kLineBytes != Q4K::kLineBytes;
-  FewRows at(a, row, panel);
-  const __m512i four = _mm512_set1_epi8(15), sixteen = _mm512_set1_epi8(16);
-  __m512 acc[R];
-  EACH_ROW acc[r] = _mm512_setzero_ps();
-  for (uint32_t block = 0; block < a.k / 256;
-       ++block, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8, at.w += Kind::kLineBytes) {
-    K4Parts parts;
-    load_parts(at.entry, &parts);
-    __m512 d[R];
-    EACH_ROW d[r] = _mm512_setzero_ps();
-    const uint8_t* w = at.w;
-    __m512i bit[2] = {_mm512_set1_epi8(1), _mm512_set1_epi8(2)};
-    for (uint32_t g = 0; g < 8; g += 2, at.x += 64, w += 512) {
-      __m512i dot[R][2];
-      EACH_ROW UNROLL for (int h = 0; h < 2; ++h) dot[r][h] = _mm512_setzero_si512();
-      UNROLL for (int i = 0; i < 8; ++i) {
-        prefetch(w + at.ahead + i * 64);
-        const __m512i both = _mm512_loadu_si512(w + i * 64);
-        __m512i code[2] = {_mm512_and_si512(both, four), _mm512_and_si512(_mm512_srli_epi16(both, 4), four)};
-        if (kFifth) {
-          const __m512i fifth = _mm512_loadu_si512(at.w + 2048 + i * 64);
-          UNROLL for (int h = 0; h < 2; ++h) code[h] =
-              _mm512_mask_add_epi8(code[h], _mm512_test_epi8_mask(fifth, bit[h]), code[h], sixteen);
-        }
-        UNROLL for (int h = 0; h < 2; ++h) EACH_ROW Vnni::add(dot[r][h], code[h], at.four(r, static_cast<size_t>(h * 32 + i * 4)));
-      }
-      UNROLL for (uint32_t h = 0; h < 2; ++h) {
-        const __m512 scale = times(parts.d, _mm512_cvtepu8_epi32(load16(parts.scale[g + h])));
-        EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][h]), _mm512_mul_ps(scale, at.scale(r, g + h)), d[r]);
-        bit[h] = _mm512_slli_epi16(bit[h], 2);
-      }
-    }
-    if (kFifth) UNROLL for (int i = 0; i < 8; ++i) prefetch(w + at.ahead + i * 64);
-    alignas(64) float sums[R][16];
-    EACH_ROW {
-      acc[r] = block ? _mm512_add_ps(acc[r], d[r]) : d[r];
-      _mm512_store_ps(sums[r],
-                      x_sums(at.x_sum128 + static_cast<size_t>(r) * at.groups, at.x_scale + static_cast<size_t>(r) * at.groups, 8));
-    }
-    for (uint32_t g = 0; g < 8; ++g) {
-      const __m512 min = times(parts.d_min, _mm512_cvtepu8_epi32(load16(parts.min[g])));
-      EACH_ROW acc[r] = _mm512_fmadd_ps(min, _mm512_set1_ps(sums[r][g]), acc[r]);
-    }
-  }
-  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
-}
-
-// Q6_K: codes are 32 more than they stand for; the sums start at what takes that back.
-template <int R>
-void few_q6_k(const GemmArgs& a, const UnpackedBy&, uint32_t row, uint32_t panel) {
-  FewRows at(a, row, panel);
-  const __m512i four = _mm512_set1_epi8(15), upper = _mm512_set1_epi8(0x30);
-  __m512 acc[R];
-  EACH_ROW acc[r] = _mm512_setzero_ps();
-  for (uint32_t block = 0; block < a.k / 256; ++block, at.entry += Q6K::kEntry, at.x_scale += 8, at.w += Q6K::kLineBytes) {
-    alignas(64) int32_t start[R][64];
-    EACH_ROW UNROLL for (int i = 0; i < 4; ++i) {
-      const __m512i x = _mm512_loadu_si512(at.x + static_cast<size_t>(r) * at.x_stride + i * 64);
-      _mm512_store_si512(start[r] + i * 16, _mm512_mullo_epi32(sums_of_16(x), _mm512_set1_epi32(-32)));
-    }
-    const __m512 by = load_scales<true>(reinterpret_cast<const char*>(at.entry));
-    __m512 d[R];
-    EACH_ROW d[r] = _mm512_setzero_ps();
-    for (uint32_t half = 0; half < 2; ++half, at.x += 128) {
-      const uint8_t *low = at.w + half * 1024, *high = at.w + 2048 + half * 512;
-      // The runs 0 and 2, then 1 and 3, share lines of low bits.
-      __m512i dot[R][4][2];
-      EACH_ROW UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) dot[r][run][h] =
-          _mm512_set1_epi32(start[r][(half * 8 + run * 2 + h) * 4]);
-      UNROLL for (uint32_t i = 0; i < 8; ++i) {
-        UNROLL for (uint32_t j = 0; j < 3; ++j) prefetch(at.w + at.ahead + ((half * 8 + i) * 3 + j) * 64);
-        const __m512i bits = _mm512_loadu_si512(high + i * 64),
-                      l[2] = {_mm512_loadu_si512(low + i * 64), _mm512_loadu_si512(low + 512 + i * 64)};
-        UNROLL for (uint32_t run = 0; run < 4; ++run) {
-          const __m512i nibble = _mm512_and_si512(run < 2 ? l[run % 2] : _mm512_srli_epi16(l[run % 2], 4), four);
-          const __m512i two = run == 0   ? _mm512_slli_epi16(bits, 4)
-                              : run == 1 ? _mm512_slli_epi16(bits, 2)
-                              : run == 2 ? bits
-                                         : _mm512_srli_epi16(bits, 2);
-          const __m512i code = _mm512_or_si512(nibble, _mm512_and_si512(two, upper));
-          EACH_ROW Vnni::add(dot[r][run][i / 4], code, at.four(r, run * 32 + i * 4));
-        }
-      }
-      UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) {
-        const uint32_t g = half * 8 + run * 2 + h;
-        const __m512 scale = times(by, _mm512_cvtepi8_epi32(load16(at.entry + 32 + g * 16)));
-        EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][run][h]), _mm512_mul_ps(scale, at.scale(r, g / 2)), d[r]);
-      }
-    }
-    EACH_ROW acc[r] = block ? _mm512_add_ps(acc[r], d[r]) : d[r];
-  }
-  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
-}
-
-// What a kind's codes are more than they stand for, and the scales of group g of a block, as the kinds of unpacked.h have them.
-template <class Kind>
-struct RowOf;
-template <size_t kStep>
-struct HalfRow {
-  static constexpr bool kHasTable = false;
-  static constexpr Table kTable = {};
-  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t*) { return first_scales(entry + g * kStep); }
-  static __m512 min(const uint8_t* entry, uint32_t g) { return neg(first_scales(entry + g * kStep + 32)); }
-};
-template <>
-struct RowOf<Iq4Nl> : HalfRow<kStepF16> {
-  static constexpr int kMore = 128;
-  static constexpr bool kHasTable = true;
-  static constexpr Table kTable = kUneven<0x80>;
-};
-template <>
-struct RowOf<Q41> : HalfRow<kStepF16Min> {
-  static constexpr int kMore = 0;
-};
-// Zero4: scales and minima of 256 inputs are made before.
-struct Q41Made : Q41 {};
-template <>
-struct RowOf<Q41Made> : RowOf<Q41> {};
-template <>
-struct RowOf<Q50> : HalfRow<kStepF16> {
-  static constexpr int kMore = 16;
-};
-template <>
-struct RowOf<Q51> : HalfRow<kStepF16Min> {
-  static constexpr int kMore = 0;
-};
-template <>
-struct RowOf<Iq4Xs> : HalfRow<0> {
-  static constexpr int kMore = 128;
-  static constexpr bool kHasTable = true;
-  static constexpr Table kTable = kUneven<0x80>;
-  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t*) {
-    const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g / 2 * 16), static_cast<int>(g % 2 * 4)), _mm_set1_epi8(15)),
-                  high = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g / 4 * 16), static_cast<int>(g % 4 * 2)), _mm_set1_epi8(3)),
-                  part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
-    return times(first_scales(entry), _mm512_cvtepi8_epi32(part));
-  }
-};
-template <>
-struct RowOf<Mxfp4> : HalfRow<0> {
-  static constexpr int kMore = 128;
-  static constexpr bool kHasTable = true;
-  static constexpr Table kTable = kE2m1<0x80>;
-  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t*) {
-    const __m512i e = _mm512_cvtepu8_epi32(load16(entry + g * 16)), one = _mm512_set1_epi32(1);
-    return _mm512_castsi512_ps(_mm512_mask_sllv_epi32(_mm512_slli_epi32(_mm512_sub_epi32(e, one), 23), _mm512_cmple_epi32_mask(e, one),
-                                                      _mm512_set1_epi32(0x200000), e));
-  }
 };
 
-// NVFP4's scales are made of sixteen a group, see unpacked.h.
-template <>
-struct RowOf<Nvfp4> : HalfRow<0> {
-  static constexpr int kMore = 128;
-  static constexpr bool kHasTable = true;
-  static constexpr Table kTable = kE2m1<0x80>;
-  // As an f16 an e4m3 is a 256th of what it is: the outer factors make up for that, and halve it.
-  static __m512 scale(const uint8_t* entry, uint32_t g, const uint8_t* end) {
-    const __m128i v = load16(entry + g * 16),
-                  bits = _mm_and_si128(_mm_maskz_mov_epi8(_mm_cmpneq_epi8_mask(v, _mm_set1_epi8(127)), v), _mm_set1_epi8(127));
-    const __m512 s = _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(bits), 7)), up = _mm512_set1_ps(128.0f);
-    return _mm512_fmadd_ps(s, _mm512_mul_ps(_mm512_loadu_ps(end - 128), up),
-                           _mm512_mul_ps(s, _mm512_mul_ps(_mm512_loadu_ps(end - 64), up)));
-  }
-};
-
-// A few rows by nibbles, of which a byte has inputs i and i + half a group.
-template <class Kind, int R>
-void few_nibbles(const GemmArgs& a, const UnpackedBy& by, uint32_t row, uint32_t panel) {
-  using Of = RowOf<Kind>;
-  constexpr bool kMade = __is_same(Kind, Q41Made);
-  constexpr int kLines = Kind::kGroup / 8;
-  constexpr bool kFifth = Kind::kLineBytes > 2048;
-  constexpr uint32_t kGroup = Kind::kGroup;
-  FewRows at(a, row, panel);
-  const __m512i four = _mm512_set1_epi8(15), sixteen = _mm512_set1_epi8(16), first = _mm512_set1_epi32(0x08040201),
-                second = _mm512_slli_epi32(first, 4);
-  const __m512i table = Of::kHasTable ? _mm512_broadcast_i32x4(load16(reinterpret_cast<const uint8_t*>(Of::kTable.of))) : four;
-  __m512 acc[R];
-  EACH_ROW acc[r] = _mm512_setzero_ps();
-  for (uint32_t from = 0; from < a.k; from += 256, at.entry += kMade ? by.entry : Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8) {
-    const uint32_t k = a.k - from < 256 ? a.k - from : 256, groups = k / kGroup;
-    alignas(64) float scales[8][16], minima[8][16];
-    if (kMade) by.scales(at.entry, k, {nullptr, 0, 0, scales[0], minima[0], 16, 16, 0, nullptr});
-    alignas(64) int32_t start[R][64];  // of sixteens, each four times
-    if (kGroup == 16) {
-      EACH_ROW for (uint32_t i = 0; i < k; i += 64) {
-        const __m512i x =
-            _mm512_maskz_loadu_epi32(static_cast<__mmask16>(k - i < 64 ? 0xFF : 0xFFFF), at.x + static_cast<size_t>(r) * at.x_stride + i);
-        _mm512_store_si512(start[r] + i / 4, _mm512_slli_epi32(_mm512_sub_epi32(_mm512_setzero_si512(), sums_of_16(x)), 7));
-      }
-    }
-    __m512 d[R];
-    EACH_ROW d[r] = _mm512_setzero_ps();
-    for (uint32_t g = 0; g < groups; ++g, at.x += kGroup, at.w += Kind::kLineBytes / 256 * kGroup) {
-      __m512i dot[R][2];
-      EACH_ROW {
-        dot[r][0] = _mm512_set1_epi32(kGroup == 16 ? start[r][g * 4]
-                                      : Of::kMore  ? at.sum128(r, g) / (128 / (Of::kMore ? Of::kMore : 1))
-                                                   : 0);
-        dot[r][1] = _mm512_setzero_si512();
-      }
-      const __m512i fifth = kFifth ? _mm512_loadu_si512(at.w + 256) : four;
-      if (kFifth) prefetch(at.w + at.ahead + 256);
-      UNROLL for (int t = 0; t < kLines; ++t) {
-        prefetch(at.w + at.ahead + t * 64);
-        const __m512i both = _mm512_loadu_si512(at.w + t * 64);
-        __m512i code[2] = {_mm512_and_si512(both, four), _mm512_and_si512(_mm512_srli_epi16(both, 4), four)};
-        UNROLL for (int h = 0; h < 2; ++h) {
-          if (Of::kHasTable) code[h] = _mm512_shuffle_epi8(table, code[h]);
-          if (kFifth) {  // the byte of these four inputs and the next or last, in all four
-            const __m512i eight = _mm512_shuffle_epi8(fifth, _mm512_add_epi8(_mm512_set4_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0),
-                                                                             _mm512_set1_epi8(static_cast<char>(h * 2 + t / 2))));
-            code[h] = _mm512_mask_add_epi8(code[h], _mm512_test_epi8_mask(eight, t % 2 ? second : first), code[h], sixteen);
-          }
-          EACH_ROW Vnni::add(dot[r][h], code[h], at.four(r, static_cast<size_t>(h) * kGroup / 2 + static_cast<size_t>(t) * 4));
-        }
-      }
-      const __m512 scale = kMade ? _mm512_load_ps(scales[g]) : Of::scale(at.entry, g, at.end);
-      EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(dot[r][0], dot[r][1])),
-                                      _mm512_mul_ps(scale, at.scale(r, g * kGroup / 32)), d[r]);
-    }
-    EACH_ROW acc[r] = from ? _mm512_add_ps(acc[r], d[r]) : d[r];
-    if (Kind::kMin) {
-      alignas(64) float sums[R][16];
-      EACH_ROW _mm512_store_ps(
-          sums[r], x_sums(at.x_sum128 + static_cast<size_t>(r) * at.groups, at.x_scale + static_cast<size_t>(r) * at.groups, groups));
-      for (uint32_t g = 0; g < groups; ++g) {
-        const __m512 min = kMade ? _mm512_load_ps(minima[g]) : Of::min(at.entry, g);
-        EACH_ROW acc[r] = _mm512_fmadd_ps(min, _mm512_set1_ps(sums[r][g]), acc[r]);
-      }
-    }
-  }
-  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
-}
-
-// Two bits, and where a code is 4 more than it stands for a third one; of groups of 16 the sums of x are made here.
-template <>
-struct RowOf<Tq2> {
-  static constexpr int kMore = 1;
-  static __m512 scale(const uint8_t* entry, uint32_t) { return first_scales(entry); }
-};
-template <>
-struct RowOf<Q2K> {
-  static constexpr int kMore = 0;
-  static __m512 scale(const uint8_t* entry, uint32_t g) {
-    return times(first_scales(entry), _mm512_cvtepu8_epi32(_mm_and_si128(load16(entry + 64 + g * 16), _mm_set1_epi8(15))));
-  }
-  static __m512 min(const uint8_t* entry, uint32_t g) {
-    return times(first_scales(entry + 32),
-                 _mm512_cvtepu8_epi32(_mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g * 16), 4), _mm_set1_epi8(15))));
-  }
-};
-template <>
-struct RowOf<Q3K> {
-  static constexpr int kMore = 4;
-  static __m512 scale(const uint8_t* entry, uint32_t g) {
-    const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g % 8 * 16), static_cast<int>(g / 8 * 4)), _mm_set1_epi8(15)),
-                  high = _mm_and_si128(_mm_srli_epi16(load16(entry + 160 + g % 4 * 16), static_cast<int>(g / 4 * 2)), _mm_set1_epi8(3)),
-                  part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
-    return times(first_scales(entry), _mm512_cvtepi8_epi32(part));
-  }
-};
-
-template <class Kind, int R>
-void few_two_bits(const GemmArgs& a, const UnpackedBy&, uint32_t row, uint32_t panel) {
-  using Of = RowOf<Kind>;
-  constexpr bool kThird = Kind::kLineBytes > 1024;
-  constexpr uint32_t kParts = 32 / Kind::kGroup;
-  FewRows at(a, row, panel);
-  const __m512i two = _mm512_set1_epi8(3), four = _mm512_set1_epi8(4);
-  __m512 acc[R];
-  EACH_ROW acc[r] = _mm512_setzero_ps();
-  for (uint32_t block = 0; block < a.k / 256;
-       ++block, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8, at.w += Kind::kLineBytes) {
-    alignas(64) int32_t sum[R][4][16];  // of sixteens, each four times
-    if (kParts == 2)
-      EACH_ROW UNROLL for (int i = 0; i < 4; ++i)
-          _mm512_store_si512(sum[r][i], sums_of_16(_mm512_loadu_si512(at.x + static_cast<size_t>(r) * at.x_stride + i * 64)));
-    const auto sum_of = [&](int r, uint32_t g) { return kParts == 2 ? sum[r][g / 4][g % 4 * 4] : at.sum128(r, g) / -128; };
-    __m512 d[R];
-    EACH_ROW d[r] = _mm512_setzero_ps();
-    for (uint32_t half = 0; half < 2; ++half, at.x += 128) {
-      const uint8_t* w = at.w + half * 512;
-      __m512i dot[R][4][kParts];
-      EACH_ROW UNROLL for (uint32_t q = 0; q < 4; ++q) UNROLL for (uint32_t p = 0; p < kParts; ++p) dot[r][q][p] =
-          Of::kMore ? _mm512_set1_epi32(-Of::kMore * sum_of(r, (half * 4 + q) * kParts + p)) : _mm512_setzero_si512();
-      UNROLL for (uint32_t t = 0; t < 8; ++t) {
-        prefetch(w + at.ahead + t * 64);
-        if (kThird && half) prefetch(at.w + at.ahead + 1024 + t * 64);
-        const __m512i v = _mm512_loadu_si512(w + t * 64);
-        __m512i third = v;
-        if (kThird) third = _mm512_srl_epi16(_mm512_loadu_si512(at.w + 1024 + t * 64), _mm_cvtsi32_si128(half ? 4 : 0));
-        UNROLL for (uint32_t q = 0; q < 4; ++q) {
-          __m512i code = _mm512_and_si512(_mm512_srli_epi16(v, q * 2), two);
-          if (kThird) {
-            const __m512i at_four = q < 2 ? _mm512_slli_epi16(third, 2 - q) : _mm512_srli_epi16(third, q - 2);
-            code = _mm512_ternarylogic_epi32(code, at_four, four, 0xF8);  // code or (at_four and four)
-          }
-          EACH_ROW Vnni::add(dot[r][q][t * kParts / 8], code, at.four(r, q * 32 + t * 4));
-        }
-      }
-      UNROLL for (uint32_t q = 0; q < 4; ++q) UNROLL for (uint32_t p = 0; p < kParts; ++p) {
-        const uint32_t i = half * 4 + q;
-        const __m512 scale = Of::scale(at.entry, i * kParts + p);
-        EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][q][p]), _mm512_mul_ps(scale, at.scale(r, i)), d[r]);
-      }
-    }
-    EACH_ROW acc[r] = block ? _mm512_add_ps(acc[r], d[r]) : d[r];
-    if constexpr (Kind::kMin) {
-      for (uint32_t g = 0; g < 256 / Kind::kGroup; ++g) {
-        const __m512 min = Of::min(at.entry, g);
-        EACH_ROW acc[r] =
-            _mm512_fmadd_ps(min, _mm512_mul_ps(_mm512_set1_ps(static_cast<float>(-sum_of(r, g))), at.scale(r, g / kParts)), acc[r]);
-      }
-    }
-  }
-  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
-}
-
-// Of kinds that have products of their own for 1, 2 and 4 rows, or some of these.
-struct Few {
-  void (*of[3])(const GemmArgs& a, const UnpackedBy& by, uint32_t row, uint32_t panel);
-};
-template <class Kind>
-constexpr Few kFew = {};
-template <uint32_t kOf, bool kAdded>
-constexpr Few kFew<Zero4<kOf, kAdded>> = {{few_nibbles<Q41Made, 1>, few_nibbles<Q41Made, 2>}};
-template <>
-constexpr Few kFew<Q4K> = {{few_k45<Q4K, 1>, few_k45<Q4K, 2>, few_k45<Q4K, 4>}};
-template <>
-constexpr Few kFew<Q5K> = {{few_k45<Q5K, 1>, few_k45<Q5K, 2>, few_k45<Q5K, 4>}};
-template <>
-constexpr Few kFew<Q6K> = {{few_q6_k<1>, few_q6_k<2>}};
-#define LINNET_FEW_NIBBLES(kind) \
-  template <>                    \
-  constexpr Few kFew<kind> = {{few_nibbles<kind, 1>, few_nibbles<kind, 2>}};
-LINNET_FEW_NIBBLES(Q41)
-LINNET_FEW_NIBBLES(Q50)
-LINNET_FEW_NIBBLES(Q51)
-LINNET_FEW_NIBBLES(Iq4Nl)
-LINNET_FEW_NIBBLES(Nvfp4)
-template <>
-constexpr Few kFew<Iq4Xs> = {{few_nibbles<Iq4Xs, 1>, few_nibbles<Iq4Xs, 2>, few_nibbles<Iq4Xs, 4>}};
-template <>
-constexpr Few kFew<Mxfp4> = {{few_nibbles<Mxfp4, 1>, few_nibbles<Mxfp4, 2>, few_nibbles<Mxfp4, 4>}};
-template <>
-constexpr Few kFew<Q2K> = {{few_two_bits<Q2K, 1>, few_two_bits<Q2K, 2>}};
-template <>
-constexpr Few kFew<Q3K> = {{few_two_bits<Q3K, 1>, few_two_bits<Q3K, 2>}};
-template <>
-constexpr Few kFew<Tq2> = {{few_two_bits<Tq2, 1>, few_two_bits<Tq2, 2>, few_two_bits<Tq2, 4>}};
-
-// From so many rows on, panels are unpacked once for all of them.
-constexpr uint32_t kManyRows = 12;
-
-__attribute__((noinline)) void gemm_gguf(GemmArgs a, const UnpackedBy& by, const Few& few) {
+// Many rows by four panels at a time as long as there are so many.
+__attribute__((noinline)) void gemm_gguf(GemmArgs a, const FewRows& few, const UnpackedBy& by) {
   const BlockFormat f = {gguf_fill, by.lines / kBlockK, by.entry, false, by.group, by.min, &by};
-  const uint32_t done = a.m >= (few.of[0] ? kManyRows : 2) ? block_gemm<Vnni>(a, f) : 0;
+  const uint32_t done = a.m >= (few.lines ? few.many : 1) ? block_gemm<Vnni>(a, f) : 0;
   if (done == a.n_panels) return;
   a.w = static_cast<const uint8_t*>(a.w) + done * a.w_stride;
   a.w_scale = static_cast<const uint8_t*>(a.w_scale) + done * a.w_scale_stride;
   if (a.bias) a.bias += done * size_t{16};
   a.y += done * size_t{16};
   a.n_panels -= done;
-  if (!few.of[0] || a.m >= kManyRows) return unpacked(a, by);
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
-    for (uint32_t row = 0; row < a.m;) {
-      const uint32_t left = a.m - row, i = left >= 4 && few.of[2] ? 2 : left >= 2 ? 1 : 0;
-      few.of[i](a, by, row, panel);
-      row += 1u << i;
-    }
+  gemm_blocks(a, few, by);
 }
 
 template <class Kind>
-void gemm_blocks(const GemmArgs* a) {
+void gemm_kind(const GemmArgs* a) {
   static constexpr UnpackedBy kBy = unpacked_by<Kind, product_of_unsigned, 0x80>();
-  gemm_gguf(*a, kBy, kFew<Kind>);
+  static constexpr FewRows kFew = few_rows_of<Kind, RowProduct>();
+  gemm_gguf(*a, kFew, kBy);
 }
 
 const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
-#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_blocks<kind>, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_kind<kind>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

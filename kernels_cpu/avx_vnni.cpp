@@ -158,18 +158,18 @@ uint64_t peak_int8(uint64_t n) {
 }
 
 struct Dpbusd {
-  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) {
-    const __m256i s = broadcast4(x);
-    dot4(acc.a, u.a, s);
-    dot4(acc.b, u.b, s);
-    return acc;
-  }
-  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
-    const __m256i s = broadcast4(x);
-    dot4(acc.a, _mm256_abs_epi8(w.a), _mm256_sign_epi8(s, w.a));
-    dot4(acc.b, _mm256_abs_epi8(w.b), _mm256_sign_epi8(s, w.b));
-    return acc;
-  }
+  static constexpr int kMost = 255, kRegisters = 8, kRows = 2;
+  static constexpr uint32_t kManyRows = 5, kManySigned = 5;
+  static INLINE __m256i four(const int8_t* x) { return broadcast4(x); }
+  template <int kMost>
+  struct Sum {
+    Vi sum = all_int(0);
+    INLINE void add(Bytes codes, __m256i x) {
+      dot4(sum.a, codes.a, x);
+      dot4(sum.b, codes.b, x);
+    }
+    INLINE Vi total() const { return sum; }
+  };
 };
 
 const GemmKernel kGemm[] = {

@@ -93,9 +93,9 @@ enum OuterBytes : uint32_t {
 #include "../runtime/formats.inc"
 };
 
-// Books of the IQ kinds of blocks, by the number of a run.
+// Books of the IQ kinds of blocks, by the number of a run: of iq3 four numbers, of the others eight codes of which a byte has i and i + 4.
 struct IqBooks {
-  const uint16_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
+  const uint32_t *iq2_xxs, *iq2_xs, *iq2_s, *iq3_xxs, *iq3_s, *iq1;
 };
 
 // What the codes of formats of tables choose from, and the map of the bytes that double quantisation makes of scales.

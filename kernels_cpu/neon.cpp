@@ -309,20 +309,41 @@ uint64_t peak_f32(uint64_t n) {
   return n * 16 * 4;
 }
 
-// Four bytes of x are the same for all outputs.
+// Products are added in 16 bits as long as they fit there.
 struct RowProduct {
-  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
-    uint32_t four;
-    __builtin_memcpy(&four, x, 4);
-    const int8x8_t s = vreinterpret_s8_u32(vdup_n_u32(four));
-    UNROLL for (int q = 0; q < 4; ++q) {
-      const int8x16_t codes = vreinterpretq_s8_u8(w.v[q]);
-      const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(codes), s)), high = vpaddlq_s16(vmull_s8(vget_high_s8(codes), s));
-      acc.v[q] = vaddq_s32(acc.v[q], vpaddq_s32(low, high));
+  static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
+  static constexpr uint32_t kManyRows = 16, kManySigned = 5;
+  static INLINE int8x16_t four(const int8_t* x) { return four_inputs(x); }
+  template <int kMost>
+  struct Sum {
+    static constexpr int kFit = 32767 / (127 * (kMost ? kMost : 127));
+    int16x8_t products[4][2];
+    int32x4_t pairs[4][2];
+    int n = 0;  // lines
+
+    INLINE void add(Bytes codes, int8x16_t x) {
+      UNROLL for (int q = 0; q < 4; ++q) {
+        const int8x16_t w = vreinterpretq_s8_u8(codes.v[q]);
+        if (n % kFit == 0) {
+          if (n) UNROLL for (int h = 0; h < 2; ++h) pairs[q][h] = in_pairs(q, h);
+          products[q][0] = vmull_s8(vget_low_s8(w), vget_low_s8(x));
+          products[q][1] = vmull_high_s8(w, x);
+        } else {
+          products[q][0] = vmlal_s8(products[q][0], vget_low_s8(w), vget_low_s8(x));
+          products[q][1] = vmlal_high_s8(products[q][1], w, x);
+        }
+      }
+      ++n;
     }
-    return acc;
-  }
-  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) { return add(acc, u, x); }
+    INLINE int32x4_t in_pairs(int q, int h) const {
+      return n > kFit ? vpadalq_s16(pairs[q][h], products[q][h]) : vpaddlq_s16(products[q][h]);
+    }
+    INLINE Vi total() const {
+      Vi t;
+      UNROLL for (int q = 0; q < 4; ++q) t.v[q] = vpaddq_s32(in_pairs(q, 0), in_pairs(q, 1));
+      return t;
+    }
+  };
 };
 
 const GemmKernel kGemm[] = {

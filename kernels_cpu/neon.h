@@ -93,6 +93,8 @@ LINNET_EACH(Vi, add, (Vi x, Vi y), vaddq_s32(x.v[i], y.v[i]))
 LINNET_EACH(Vi, bits_of, (Vi c, int32_t mask), vandq_s32(c.v[i], vdupq_n_s32(mask)))
 template <int N>
 LINNET_EACH(Vi, shift_right, (Vi c), vshrq_n_s32(c.v[i], N))
+template <int N>
+LINNET_EACH(Vi, shift_left, (Vi c), vshlq_n_s32(c.v[i], N))
 #undef LINNET_EACH
 INLINE M lanes(uint32_t n) {
   const uint32_t first[4] = {0, 1, 2, 3};
@@ -161,15 +163,13 @@ INLINE uint32x4_t from_f8(uint32x4_t four, int input) {
   return vorrq_u32(vreinterpretq_u32_f32(f), vandq_u32(special, vdupq_n_u32(kE4M3 ? 0x7FC00000u : 0x7F800000u)));
 }
 
-INLINE V from_bytes(const int8_t* p) {
-  const int8x16_t b = vld1q_s8(p);
-  const int16x8_t low = vmovl_s8(vget_low_s8(b)), high = vmovl_s8(vget_high_s8(b));
-  V r;
-  r.v[0] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(low)));
-  r.v[1] = vcvtq_f32_s32(vmovl_s16(vget_high_s16(low)));
-  r.v[2] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(high)));
-  r.v[3] = vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)));
-  return r;
+// Sixteen signed bytes.
+template <class Sixteen>
+INLINE Vi widened(const Sixteen& bytes) {
+  int8x16_t b;
+  __builtin_memcpy(&b, &bytes, 16);
+  const int16x8_t low = vmovl_s8(vget_low_s8(b)), high = vmovl_high_s8(b);
+  return {{vmovl_s16(vget_low_s16(low)), vmovl_high_s16(low), vmovl_s16(vget_low_s16(high)), vmovl_high_s16(high)}};
 }
 template <bool kF16>
 INLINE V load_scales(const char* p) {
@@ -179,6 +179,7 @@ INLINE V load_scales(const char* p) {
   return r;
 }
 
+INLINE void prefetch(const uint8_t* p) { asm volatile("prfm pldl1keep, %0" ::"Q"(*p)); }
 struct Bytes {
   uint8x16_t v[4];
 };
@@ -196,10 +197,42 @@ INLINE Bytes join(Bytes v, Bytes w) {
   UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vorrq_u8(v.v[i], w.v[i]);
   return v;
 }
-INLINE Bytes less(Bytes v, int n) {
-  UNROLL for (uint8x16_t& b : v.v) b = vsubq_u8(b, vdupq_n_u8(static_cast<uint8_t>(n)));
+INLINE Bytes where(Bytes v, int at) {
+  const auto byte = static_cast<uint8_t>(at / 8);
+  const uint8_t kWhich[16] = {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12};
+  const uint8x16_t which = vaddq_u8(vld1q_u8(kWhich), vdupq_n_u8(byte)),
+                   bits = vreinterpretq_u8_u32(vdupq_n_u32(at % 8 ? 0x80402010u : 0x08040201u));
+  UNROLL for (uint8x16_t& b : v.v) b = vtstq_u8(vqtbl1q_u8(b, which), bits);
   return v;
 }
+INLINE Bytes flip(Bytes v, int bits) {
+  UNROLL for (uint8x16_t& b : v.v) b = veorq_u8(b, vdupq_n_u8(static_cast<uint8_t>(bits)));
+  return v;
+}
+INLINE Bytes at_least(Bytes v, int n) {
+  UNROLL for (uint8x16_t& b : v.v) b = vcgeq_u8(b, vdupq_n_u8(static_cast<uint8_t>(n)));
+  return v;
+}
+INLINE Bytes plus(Bytes v, Bytes w) {
+  UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vaddq_u8(v.v[i], w.v[i]);
+  return v;
+}
+INLINE Bytes negated(Bytes v, Bytes w) {
+  UNROLL for (int i = 0; i < 4; ++i) v.v[i] = vsubq_u8(veorq_u8(v.v[i], w.v[i]), w.v[i]);
+  return v;
+}
+template <class At>
+INLINE Bytes from_book(const uint32_t* book, const At& at) {
+  Bytes v;
+  UNROLL for (int i = 0; i < 4; ++i) {
+    uint32x4_t w = vdupq_n_u32(book[at(i * 4)]);
+    w = vld1q_lane_u32(book + at(i * 4 + 1), w, 1);
+    w = vld1q_lane_u32(book + at(i * 4 + 2), w, 2);
+    v.v[i] = vreinterpretq_u8_u32(vld1q_lane_u32(book + at(i * 4 + 3), w, 3));
+  }
+  return v;
+}
+INLINE void store_bytes(int8_t* p, Bytes v) { UNROLL for (int i = 0; i < 4; ++i) vst1q_u8(reinterpret_cast<uint8_t*>(p) + i * 16, v.v[i]); }
 INLINE Bytes chosen(const int8_t* table, Bytes v) {
   UNROLL for (uint8x16_t& b : v.v) b = vreinterpretq_u8_s8(vqtbl1q_s8(vld1q_s8(table), b));
   return v;
@@ -365,17 +398,25 @@ void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_
     }
 }
 
+// Four inputs, beside the codes of all outputs.
+INLINE int8x16_t four_inputs(const int8_t* x) {
+  uint32_t four;
+  __builtin_memcpy(&four, x, 4);
+  return vreinterpretq_s8_u32(vdupq_n_u32(four));
+}
 #if defined(__ARM_FEATURE_DOTPROD)
-// Four bytes of x are the same for all outputs.
 struct RowProduct {
-  static INLINE Vi add(Vi acc, Bytes w, const int8_t* x) {
-    uint32_t four;
-    __builtin_memcpy(&four, x, 4);
-    const int8x16_t s = vreinterpretq_s8_u32(vdupq_n_u32(four));
-    UNROLL for (int q = 0; q < 4; ++q) asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc.v[q]) : "w"(w.v[q]), "w"(s));
-    return acc;
-  }
-  static INLINE Vi add_unsigned(Vi acc, Bytes u, const int8_t* x) { return add(acc, u, x); }
+  static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
+  static constexpr uint32_t kManyRows = 4, kManySigned = 4;
+  static INLINE int8x16_t four(const int8_t* x) { return four_inputs(x); }
+  template <int kMost>
+  struct Sum {
+    Vi sum = all_int(0);
+    INLINE void add(Bytes codes, int8x16_t x) {
+      UNROLL for (int q = 0; q < 4; ++q) asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum.v[q]) : "w"(codes.v[q]), "w"(x));
+    }
+    INLINE Vi total() const { return sum; }
+  };
 };
 #endif
 

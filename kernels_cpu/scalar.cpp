@@ -592,29 +592,45 @@ struct Tq2 : Shape<256, 32, 64>, TwoBits<Tq2> {
   static float scale(const Output& o, size_t) { return o.half(0); }
 };
 
-// Books of runs: eight times two bits or four times three in a word, which stand for the numbers below.
+// Books of runs, as IqBooks has them.
 #include "books.inc"
-struct Spread {
-  uint32_t of[256];  // by four times two bits: four bytes
+template <size_t kRuns>
+struct Book {
+  uint32_t of[kRuns];
 };
-constexpr Spread spread(uint32_t a, uint32_t b, uint32_t c) {
-  Spread s = {};
-  for (uint32_t i = 0; i < 256; ++i)
-    for (uint32_t n = 0; n < 4; ++n) {
-      const uint32_t two = i >> (n * 2) & 3;
-      s.of[i] |= (two == 0 ? a : two == 1 ? b : c) << (n * 8);
-    }
-  return s;
+template <size_t kRuns>
+constexpr Book<kRuns> of_eight(const uint16_t (&words)[kRuns]) {
+  Book<kRuns> b = {};
+  for (size_t i = 0; i < kRuns; ++i)
+    for (uint32_t n = 0; n < 8; ++n) b.of[i] |= (uint32_t{words[i]} >> (n * 2) & 3) << (n % 4 * 8 + n / 4 * 4);
+  return b;
 }
-constexpr Spread kLoud = spread(8, 25, 43), kMore = spread(0xF9, 1, 9), kLess = spread(0xF7, 0xFF, 7);  // of the last two 8 v +- 1
-constexpr uint32_t kIq3Xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62};
-uint64_t eight(const Spread& s, uint32_t word) { return s.of[word & 255] | static_cast<uint64_t>(s.of[word >> 8]) << 32; }
-// Minus where bits of `signs` are set. No byte is 0, so that none overflows.
-void put_signed(uint64_t v, uint32_t signs, int8_t* c) {
-  const auto four = [](uint32_t bits) { return bits * 0x00204081u & 0x01010101u; };
-  const uint64_t ones = four(signs & 15) | static_cast<uint64_t>(four(signs >> 4)) << 32;
-  v = (v ^ ones * 255) + ones;
-  __builtin_memcpy(c, &v, 8);
+template <size_t kRuns>
+constexpr Book<kRuns> of_four(const uint16_t (&words)[kRuns], const uint8_t (&values)[8]) {
+  Book<kRuns> b = {};
+  for (size_t i = 0; i < kRuns; ++i)
+    for (uint32_t n = 0; n < 4; ++n) b.of[i] |= uint32_t{values[words[i] >> (n * 3) & 7]} << (n * 8);
+  return b;
+}
+constexpr Book<256> kIq2Xxs = of_eight(kIq2XxsBook), kIq3Xxs = of_four(kIq3XxsBook, {4, 12, 20, 28, 36, 44, 52, 62});
+constexpr Book<512> kIq2Xs = of_eight(kIq2XsBook), kIq3S = of_four(kIq3SBook, {1, 3, 5, 7, 9, 11, 13, 15});
+constexpr Book<1024> kIq2S = of_eight(kIq2SBook);
+constexpr Book<2048> kIq1 = of_eight(kIq1Book);
+uint32_t code_of_run(uint32_t run, size_t i) { return run >> (i % 4 * 8 + i / 4 * 4) & 15; }
+// Minus where bits of `signs` are set.
+int8_t with_sign(uint32_t v, uint32_t signs, size_t i) {
+  return static_cast<int8_t>(signs >> i & 1 ? -static_cast<int32_t>(v) : static_cast<int32_t>(v));
+}
+void put_loud(uint32_t run, uint32_t signs, int8_t* c) {
+  static constexpr uint8_t kLoud[4] = {8, 25, 43, 0};
+  for (size_t i = 0; i < 8; ++i) c[i] = with_sign(kLoud[code_of_run(run, i)], signs, i);
+}
+void put_fours(uint32_t first, uint32_t second, uint32_t signs, int8_t* c) {
+  for (size_t i = 0; i < 8; ++i) c[i] = with_sign((i < 4 ? first : second) >> (i % 4 * 8) & 255, signs, i);
+}
+// -1, 0 and 1 in eighths, and one more or less.
+void put_ternary(uint32_t run, bool less, int8_t* c) {
+  for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(8 * static_cast<int32_t>(code_of_run(run, i)) - (less ? 9 : 7));
 }
 // Seven bits and the one that makes the number of them even.
 uint32_t even(uint32_t seven) { return seven | (0x6996u >> ((seven ^ seven >> 4) & 15) & 1) << 7; }
@@ -623,7 +639,7 @@ float four_bits(const Output& o, size_t first, size_t g) { return static_cast<fl
 // Of each 32 inputs four bytes of runs, then a word of four times seven signs and four bits of scale.
 struct Iq2Xxs : Shape<256, 32, 64> {
   static void run(const Output& o, size_t r, int8_t* c) {
-    put_signed(eight(kLoud, kIq2XxsBook[o[r / 4 * 8 + r % 4]]), even(o.word(r / 4 * 8 + 4) >> (r % 4 * 7) & 127), c);
+    put_loud(kIq2Xxs.of[o[r / 4 * 8 + r % 4]], even(o.word(r / 4 * 8 + 4) >> (r % 4 * 7) & 127), c);
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + static_cast<float>(o[g * 8 + 7] >> 4)) * 0.25f; }
 };
@@ -631,51 +647,38 @@ struct Iq2Xxs : Shape<256, 32, 64> {
 struct Iq2Xs : Shape<256, 16, 64> {
   static void run(const Output& o, size_t r, int8_t* c) {
     const uint32_t word = o[r * 2] | o[r * 2 + 1] << 8;
-    put_signed(eight(kLoud, kIq2XsBook[word & 511]), even(word >> 9), c);
+    put_loud(kIq2Xs.of[word & 511], even(word >> 9), c);
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + four_bits(o, 0, g)) * 0.25f; }
 };
 // A byte of run and one of signs; two upper bits in the entry, before the scales.
 struct Iq2S : Shape<256, 16, 64> {
   static void run(const Output& o, size_t r, int8_t* c) {
-    put_signed(eight(kLoud, kIq2SBook[o[r] | (o.part(1, r / 4) >> (r % 4 * 2) & 3) << 8]), o[32 + r], c);
+    put_loud(kIq2S.of[o[r] | (o.part(1, r / 4) >> (r % 4 * 2) & 3) << 8], o[32 + r], c);
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + four_bits(o, 8, g)) * 0.25f; }
 };
 // Two bytes of runs of four; words of signs and scales behind all of them.
 struct Iq3Xxs : Shape<256, 32, 96> {
   static void run(const Output& o, size_t r, int8_t* c) {
-    put_signed(four(o[r * 2]) | static_cast<uint64_t>(four(o[r * 2 + 1])) << 32, even(o.word(64 + r / 4 * 4) >> (r % 4 * 7) & 127), c);
+    put_fours(kIq3Xxs.of[o[r * 2]], kIq3Xxs.of[o[r * 2 + 1]], even(o.word(64 + r / 4 * 4) >> (r % 4 * 7) & 127), c);
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + static_cast<float>(o[64 + g * 4 + 3] >> 4)) * 0.5f; }
-
- private:
-  static uint32_t four(uint32_t at) {
-    const uint32_t w = kIq3XxsBook[at];
-    return kIq3Xxs[w & 7] | kIq3Xxs[w >> 3 & 7] << 8 | kIq3Xxs[w >> 6 & 7] << 16 | kIq3Xxs[w >> 9] << 24;
-  }
 };
 // Two bytes of runs of four, whose ninth bits are in the entry, and a byte of signs.
 struct Iq3S : Shape<256, 32, 96> {
   static void run(const Output& o, size_t r, int8_t* c) {
     const uint32_t ninth = o.part(1, r / 4) >> (r % 4 * 2);
-    put_signed(four(o[r * 2] | (ninth & 1) << 8) | static_cast<uint64_t>(four(o[r * 2 + 1] | (ninth & 2) << 7)) << 32, o[64 + r], c);
+    put_fours(kIq3S.of[o[r * 2] | (ninth & 1) << 8], kIq3S.of[o[r * 2 + 1] | (ninth & 2) << 7], o[64 + r], c);
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * (1.0f + 2.0f * four_bits(o, 8, g)); }
-
- private:
-  static uint32_t four(uint32_t at) {  // odd numbers
-    const uint32_t w = kIq3SBook[at];
-    return ((w & 7) | (w >> 3 & 7) << 8 | (w >> 6 & 7) << 16 | (w >> 9) << 24) * 2 + 0x01010101u;
-  }
 };
 // Runs of -1, 0 and 1, an eighth more or less. Of each 32 inputs two bytes in the entry: three upper bits of four runs, three of scale, and
 // whether it is less.
 struct Iq1S : Shape<256, 32, 32> {
   static void run(const Output& o, size_t r, int8_t* c) {
     const uint32_t bits = word(o, r / 4);
-    const uint64_t v = eight(bits & 0x8000 ? kLess : kMore, kIq1Book[o[r] | (bits >> (r % 4 * 3) & 7) << 8]);
-    __builtin_memcpy(c, &v, 8);
+    put_ternary(kIq1.of[o[r] | (bits >> (r % 4 * 3) & 7) << 8], bits & 0x8000, c);
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * static_cast<float>(2 * (word(o, g) >> 12 & 7) + 1) * 0.125f; }
 
@@ -687,8 +690,7 @@ struct Iq1S : Shape<256, 32, 32> {
 struct Iq1M : Shape<256, 16, 32> {
   static void run(const Output& o, size_t r, int8_t* c) {
     const uint32_t bits = o.part(0, r / 2) >> (r % 2 * 4);
-    const uint64_t v = eight(bits & 8 ? kLess : kMore, kIq1Book[o[r] | (bits & 7) << 8]);
-    __builtin_memcpy(c, &v, 8);
+    put_ternary(kIq1.of[o[r] | (bits & 7) << 8], bits & 8, c);
   }
   static float scale(const Output& o, size_t g) {
     uint32_t half = 0;
@@ -1060,7 +1062,7 @@ const GemmKernel kGemm[] = {
 #include "../runtime/formats.inc"
 };
 
-constexpr IqBooks kBooks = {kIq2XxsBook, kIq2XsBook, kIq2SBook, kIq3XxsBook, kIq3SBook, kIq1Book};
+constexpr IqBooks kBooks = {kIq2Xxs.of, kIq2Xs.of, kIq2S.of, kIq3Xxs.of, kIq3S.of, kIq1.of};
 
 constexpr KernelTable kTable = {
     .isa = LINNET_ISA_SCALAR,

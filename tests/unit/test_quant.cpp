@@ -1092,6 +1092,75 @@ TEST_CASE("GPTQ and AWQ: what a quantiser left out goes with the rest") {
     }
 }
 
+// Whatever a folder says: a status, or a model that computes.
+TEST_CASE("damaged folders of codes: refused, or they run") {
+  Checkpoint c;
+  uint32_t taken = 0, refused_ones = 0;
+  const uint32_t n = kSlow ? 30 : 150;
+  for (uint32_t round = 0; round < n; ++round) {
+    if (round % 3 == 0) c.model(round % 2 ? 64 : 128, false, round % 4 == 3, false, round % 2 ? 7 : 0, round % 9 == 6 ? 8 : 4);
+    if (round % 3 == 1) c.model(32, true);
+    if (round % 3 == 2) c.compressed(64, round % 2 ? 4 : 8, round % 6 == 5, round % 4 == 2 ? 7 : 0);
+    c.random += round;
+    const auto any = [&c] {
+      auto at = c.tensors.begin();
+      std::advance(at, c.below(static_cast<uint32_t>(c.tensors.size())));
+      return at;
+    };
+    const uint32_t kind = c.below(8);
+    if (kind < 3) {  // settings
+      const size_t at = c.below(static_cast<uint32_t>(c.quantization.size()));
+      const char* const values[] = {"0", "-1", "99999999999", "null", "[]", "{}", "\"\"", "true", "3", "1e9"};
+      const size_t number = c.quantization.find_first_of("0123456789tf", at);
+      if (kind == 0)
+        c.quantization[at] = "\":,{}[]019x"[c.below(11)];
+      else if (number != c.quantization.npos)
+        c.quantization.replace(number, c.quantization.find_first_of(",}", number) - number, values[c.below(10)]);
+    } else if (kind == 3) {  // bytes of what says where codes belong
+      for (auto& [name, t] : c.tensors)
+        if ((name.ends_with("g_idx") || name.ends_with("_shape") || name.ends_with("scales")) && c.below(3) == 0)
+          t.bytes[c.below(static_cast<uint32_t>(t.bytes.size()))] = static_cast<char>(c.below(256));
+    } else if (kind == 4) {
+      c.tensors.erase(any());
+    } else if (kind == 5) {
+      const auto a = any(), b = any();
+      std::swap(a->second, b->second);
+    } else if (kind == 6) {  // other sides of as many values
+      std::vector<uint64_t>& shape = any()->second.shape;
+      if (shape.size() == 2)
+        std::swap(shape[0], shape[1]);
+      else if (shape[0] % 2 == 0)
+        shape = {2, shape[0] / 2};
+    } else {
+      const auto a = any();
+      const char* const types[] = {"I32", "F32", "U32", "F16", "BF16", "I16"};
+      const std::string& dtype = a->second.dtype;
+      if (dtype == "I32" || dtype == "F32") a->second.dtype = types[c.below(3)];
+      if (dtype == "F16" || dtype == "BF16") a->second.dtype = types[3 + c.below(3)];
+    }
+    c.write();
+    Image image;
+    linnet_error err = {};
+    const linnet_status status = convert_to_memory(c.path, {}, &image, &err);
+    CAPTURE(round, kind, err.text);
+    CHECK((status == LINNET_OK || status == LINNET_BAD_FILE || status == LINNET_UNSUPPORTED));
+    CHECK((status == LINNET_OK || err.text[0] != '\0'));
+    if (status != LINNET_OK) {
+      ++refused_ones;
+      continue;
+    }
+    ++taken;
+    const test::Model model(image);
+    const test::Session session(model, test::params());
+    const int32_t tokens[] = {1, 2, 3};
+    const linnet_status computed = linnet_prefill(session.s, 0, tokens, 3, &err);
+    CHECK((computed == LINNET_OK || computed == LINNET_NOT_FINITE));
+  }
+  CHECK(taken > n / 20);
+  CHECK(refused_ones > n / 4);
+  std::printf("%u damaged folders: %u refused, %u run\n", n, refused_ones, taken);
+}
+
 TEST_CASE("GPTQ and AWQ: refused by name") {
   Checkpoint c;
   const std::string down = "model.layers.0.mlp.down_proj";
