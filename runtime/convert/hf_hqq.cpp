@@ -147,9 +147,10 @@ Status read_parts(const QuantMatrix& m, const SourceTensor& t, Groups* out, Erro
   return LINNET_OK;
 }
 
-// The format that has these codes and the 16 bits of scales and zero points, with the blocks' inputs; or none.
+// The format that has these codes and the 16 bits of scales and zero points, with the blocks' inputs; or none. Of fewer than four bits
+// they are as exact, though not at their own size.
 Format format_of(const Groups& c, uint64_t groups) {
-  if (c.packing->bits != 4 || c.type == LINNET_F32 || c.group % 32 || c.k % c.group) return LINNET_FORMAT_DEFAULT;
+  if (c.packing->bits > 4 || c.type == LINNET_F32 || c.group % 32 || c.k % c.group) return LINNET_FORMAT_DEFAULT;
   for (uint64_t g = 0; g < groups; ++g)
     if (Groups::half(c.scale, g) & 0x8000) return LINNET_FORMAT_DEFAULT;  // the sign says which type
   return c.group % 128 == 0 ? LINNET_HQQ4G128 : c.group % 64 == 0 ? LINNET_HQQ4G64 : LINNET_HQQ4G32;
@@ -170,10 +171,10 @@ Status read(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Er
   };
   const Format f = format_of(*c, uint64_t{t->n} * t->k / c->group);
   if (f == LINNET_FORMAT_DEFAULT) {
-    *needs_format = "tensor '" + t->source_name + "' is HQQ in " + std::string(c->packing->name) + " and groups of " +
-                    std::to_string(c->group) +
-                    ", which no packed format has (only 4 bits, whole groups of a multiple of 32, scales in 16 bits); ask for --weights "
-                    "i8g32 or another to have its values packed anew";
+    *needs_format =
+        "tensor '" + t->source_name + "' is HQQ in " + std::string(c->packing->name) + " and groups of " + std::to_string(c->group) +
+        ", which no packed format has (only up to 4 bits, whole groups of a multiple of 32, scales in 16 bits); ask for --weights "
+        "i8g32 or another to have its values packed anew";
     return LINNET_OK;
   }
   t->own = t->gguf_format = f;

@@ -135,13 +135,12 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the to
                                                         {"hqq4-bf16", LINNET_HQQ4G64},
                                                         {"hqq4-f16", LINNET_HQQ4G32},
                                                         {"hqq4-g128", LINNET_HQQ4G128},
-                                                        {"hqq3", LINNET_F32},
+                                                        {"hqq3", LINNET_HQQ4G64},
                                                         {"torchao-int8", LINNET_I8G64},
                                                         {"torchao-float8", LINNET_F8E4M3}};
   for (const auto& [name, own] : folders) {  // of 64 inputs i8g64 has one scale, too
     CAPTURE(name);
     for (const bool as_it_is : {true, false}) {
-      if (own == LINNET_F32 && as_it_is) continue;  // no format has it
       linnet_format format = LINNET_FORMAT_DEFAULT;
       const Values got = packed(kData + name, as_it_is ? LINNET_FORMAT_DEFAULT : LINNET_F32, &format);
       CHECK(format == (as_it_is ? own : LINNET_F32));
@@ -162,7 +161,7 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the to
 TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every tier, near those of f32") {
   test::Tokens tokens;
   for (int i = 0; i < 40; ++i) tokens.push_back(i * 7 % 16);
-  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "torchao-int8"}) {
+  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "hqq3", "torchao-int8"}) {
     CAPTURE(name);
     const auto own = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
     const auto scalar = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
@@ -170,6 +169,33 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every ti
     CHECK(own == scalar);
     CHECK(test::max_error(exact, own) < 0.1);
     CHECK(test::max_error(exact, own) > 0);  // embedding and LM head are rounded to 8 bits
+  }
+}
+
+TEST_CASE("Folders of bitsandbytes and HQQ: matrices that were left out stand beside codes") {
+  test::Tokens tokens;
+  for (int i = 0; i < 40; ++i) tokens.push_back(i * 5 % 16);
+  for (const char* name : {"nf4", "hqq4-bf16"}) {
+    for (const char* left_out : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj",
+                                 "mlp.up_proj", "mlp.down_proj"}) {
+      CAPTURE(name, left_out);
+      Copy c(name);
+      const std::string base = std::string("model.layers.0.") + left_out + ".";
+      for (auto it = c.tensors.begin(); it != c.tensors.end();) it = it->first.starts_with(base) ? c.tensors.erase(it) : std::next(it);
+      const uint64_t rows = base.ends_with("k_proj.") || base.ends_with("v_proj.") ? 32 : 64;
+      std::string halves;
+      for (uint64_t i = 0; i < rows * 64; ++i) {
+        const uint16_t h = f32_to_bf16((static_cast<float>(i * 2654435761u % 1000) - 500) * 1e-4f);
+        halves.append(reinterpret_cast<const char*>(&h), 2);
+      }
+      c.tensors[base + "weight"] = {"BF16", {rows, 64}, halves};
+      c.write();
+      const auto own = test::all_logits(test::Model(c.path, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
+      const auto scalar = test::all_logits(test::Model(c.path, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
+      const auto exact = test::all_logits(test::Model(c.path, LINNET_F32), tokens, LINNET_F32);
+      CHECK(own == scalar);
+      CHECK(test::max_error(exact, own) < 0.1);
+    }
   }
 }
 
@@ -320,7 +346,22 @@ TEST_CASE("HQQ: what no packed format has, and hostile files") {
     else
       t.bytes[0] = static_cast<char>(value);
   };
-  refused(Copy("hqq3"), LINNET_UNSUPPORTED, "is HQQ in 3bit_32 and groups of 64, which no packed format has");
+  // Eight bits have their values alone.
+  std::string codes;
+  for (int i = 0; i < 64 * 64; ++i) codes.push_back(static_cast<char>(i * 37 + i / 64));
+  c.tensors[kQ + "W_q"] = {"U8", {64, 64}, codes};
+  c.tensors[kQ + "packing"] = {"U8", {7}, "8bit_u8"};
+  refused(c, LINNET_UNSUPPORTED, "is HQQ in 8bit_u8 and groups of 64, which no packed format has");
+  linnet_format wide = LINNET_FORMAT_DEFAULT;
+  const std::vector<float> values = packed(c.path, LINNET_F32, &wide)[kQ + "weight"];
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint16_t of[2];
+    std::memcpy(of, c.tensors[kQ + "scale"].bytes.data() + i / 64 * 2, 2);
+    std::memcpy(of + 1, c.tensors[kQ + "zero"].bytes.data() + i / 64 * 2, 2);
+    const float less = static_cast<float>(static_cast<uint8_t>(codes[i])) - bf16_to_f32(of[1]);
+    REQUIRE(values[i] == less * bf16_to_f32(of[0]));
+  }
+  c.tensors = before.tensors;
   number("axis", 0);
   refused(c, LINNET_UNSUPPORTED, "q_proj.axis' is 0: HQQ with groups along the other axis is not supported");
   number("axis", 1), number("quant_scale", 1);
