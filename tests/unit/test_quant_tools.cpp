@@ -534,3 +534,78 @@ TEST_CASE("torchao: int4 in tiles of a GPU's matrix kernel") {
     refused(c, LINNET_UNSUPPORTED, "_weight_scale_and_zero' is missing");
   }
 }
+
+TEST_CASE("damaged folders of bitsandbytes, HQQ and torchao: refused, or they run") {
+  const char* const names[] = {"nf4-dq", "fp4", "llm-int8", "hqq4-bf16", "hqq3", "torchao-int8", "torchao-float8"};
+  uint64_t random = 3;
+  const auto below = [&](size_t n) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<size_t>(random >> 33) % n;
+  };
+  uint32_t taken = 0, refused_ones = 0;
+  const uint32_t n = kSlow ? 30 : 200;
+  for (uint32_t round = 0; round < n; ++round) {
+    Copy c(names[round % 7]);
+    const auto any = [&] {
+      auto at = c.tensors.begin();
+      std::advance(at, below(c.tensors.size()));
+      return at;
+    };
+    const size_t kind = below(6);
+    if (kind == 0) {  // bytes of small tensors, which say how the others are read
+      for (auto& [name, t] : c.tensors)
+        if (t.bytes.size() < 200 && below(2)) t.bytes[below(t.bytes.size())] = static_cast<char>(below(256));
+    } else if (kind == 1) {  // of any
+      for (int i = 0; i < 8; ++i) {
+        std::string& bytes = any()->second.bytes;
+        bytes[below(bytes.size())] = static_cast<char>(below(256));
+      }
+    } else if (kind == 2) {
+      c.tensors.erase(any());
+    } else if (kind == 3) {
+      const auto a = any(), b = any();
+      std::swap(a->second, b->second);
+    } else if (kind == 4) {  // other sides of as many values
+      std::vector<uint64_t>& shape = any()->second.shape;
+      if (shape.size() == 2)
+        std::swap(shape[0], shape[1]);
+      else if (shape.size() == 1 && shape[0] % 2 == 0)
+        shape = {2, shape[0] / 2};
+      else
+        shape.push_back(1);
+    } else {
+      const auto a = any();
+      const char* const types[] = {"I32", "F32", "U32", "F16", "BF16", "I16"};
+      std::string& dtype = a->second.dtype;
+      if (dtype == "I32" || dtype == "F32")
+        dtype = types[below(3)];
+      else if (dtype == "F16" || dtype == "BF16")
+        dtype = types[3 + below(3)];
+      else
+        dtype = dtype == "U8" ? "BOOL" : "U8";  // of the same size, so that gate and up stay alike
+    }
+    c.write();
+    for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_I8G32}) {
+      Options options;
+      options.weights = asked;
+      options.max_error = 2;
+      Image image;
+      linnet_error err = {};
+      const linnet_status status = convert_to_memory(c.path, options, &image, &err);
+      CAPTURE(names[round % 7], round, kind, err.text);
+      if (status == LINNET_OK) {
+        ++taken;
+        const test::Model m(image);
+        const test::Session session(m, test::params());
+        const int32_t tokens[] = {1, 2, 3};
+        const linnet_status computed = linnet_prefill(session.s, 0, tokens, 3, &err);
+        CHECK((computed == LINNET_OK || computed == LINNET_NOT_FINITE));
+      } else {
+        ++refused_ones;
+        CHECK((status == LINNET_BAD_FILE || status == LINNET_UNSUPPORTED));
+        CHECK(err.text[0]);
+      }
+    }
+  }
+  CHECK((taken > n / 4 && refused_ones > n / 4));
+}
