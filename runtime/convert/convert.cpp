@@ -181,23 +181,45 @@ Format packed_format(const SourceTensor& t, const Options& options) {
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? kFine : asked;
 }
 
+namespace {
+// Of a layer, matrices that read the same rows.
+constexpr Role kAlike[][4] = {{kAttnQ, kAttnK, kAttnV, kAttnKvA},
+                              {kAttnQA, kAttnKvA, kAttnQA, kAttnKvA},
+                              {kFfnGate, kFfnUp, kFfnGate, kFfnUp},
+                              {kExpertGate, kExpertUp, kSharedGate, kSharedUp}};
+bool is_one(const Role (&roles)[4], Role role) { return std::find(std::begin(roles), std::end(roles), role) != std::end(roles); }
+bool same_x(Format f, Format g) { return format_row(f).x == format_row(g).x && format_row(f).x_group == format_row(g).x_group; }
+
+// Quantisers may have given them groups that do not go together.
+Status check_groups(const Source& source, const Options& options, Error* err) {
+  for (const auto& roles : kAlike) {
+    std::map<uint32_t, const SourceTensor*> first;  // of a layer
+    for (const SourceTensor& t : source.tensors) {
+      if (!is_one(roles, t.role)) continue;
+      const SourceTensor& other = *first.emplace(t.layer, &t).first->second;
+      const Format f = packed_format(t, options), g = packed_format(other, options);
+      if (!same_x(f, g))
+        return fail(err, LINNET_UNSUPPORTED, "tensors '", other.source_name, "' (", format_name(g), ") and '", t.source_name, "' (",
+                    format_name(f),
+                    ") read the same rows, which these formats round in different groups: ask for --weights i8g32 or another");
+    }
+  }
+  return LINNET_OK;
+}
+}  // namespace
+
 void match_groups(Source* source, const Options& options) {
-  static constexpr Role kAlike[][4] = {{kAttnQ, kAttnK, kAttnV, kAttnKvA},
-                                       {kAttnQA, kAttnKvA, kAttnQA, kAttnKvA},
-                                       {kFfnGate, kFfnUp, kFfnGate, kFfnUp},
-                                       {kExpertGate, kExpertUp, kSharedGate, kSharedUp}};
   if (options.weights != LINNET_FORMAT_DEFAULT) return;
   for (const auto& roles : kAlike) {
     std::map<uint32_t, Format> own;  // of a layer
-    const auto is_one = [&](const SourceTensor& t) { return std::find(std::begin(roles), std::end(roles), t.role) != std::end(roles); };
     for (const SourceTensor& t : source->tensors)
-      if (is_one(t) && t.own != LINNET_FORMAT_DEFAULT) own[t.layer] = t.own;
+      if (is_one(roles, t.role) && t.own != LINNET_FORMAT_DEFAULT) own[t.layer] = t.own;
     for (SourceTensor& t : source->tensors) {
-      const auto like = is_one(t) && t.own == LINNET_FORMAT_DEFAULT ? own.find(t.layer) : own.end();
+      const auto like = is_one(roles, t.role) && t.own == LINNET_FORMAT_DEFAULT ? own.find(t.layer) : own.end();
       if (like == own.end()) continue;
       const Format stored = t.source_type == "BF16" ? LINNET_BF16 : t.source_type == "F16" ? LINNET_F16 : LINNET_F32;
       for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128, LINNET_F8E4M3G128, stored})
-        if (format_row(f).x == format_row(like->second).x && format_row(f).x_group == format_row(like->second).x_group) {
+        if (same_x(f, like->second)) {
           t.own = f;
           break;
         }
@@ -583,6 +605,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
                 out->spec.n_vocab, " logits");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks
   match_groups(out, options);
+  if (!options.plain) LINNET_TRY(check_groups(*out, options, err));
   LINNET_TRY(order_inputs(out, options, err));
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);

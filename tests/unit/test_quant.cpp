@@ -1161,6 +1161,22 @@ TEST_CASE("damaged folders of codes: refused, or they run") {
   std::printf("%u damaged folders: %u refused, %u run\n", n, refused_ones, taken);
 }
 
+TEST_CASE("matrices that read the same rows have groups that go together, or are refused by name") {
+  Checkpoint c;
+  c.scale_type = "F16";
+  c.compressed(128, 4, true, 0);
+  c.packed("model.layers.0.mlp.up_proj", 352, 256, 32, 4, true, 0);
+  const auto group = [](const char* targets, int size) {
+    return std::string(R"({"targets":[")") + targets + R"("],"weights":{"num_bits":4,"type":"int","strategy":"group","group_size":)" +
+           std::to_string(size) + "}}";
+  };
+  c.quantization = R"({"quant_method":"compressed-tensors","format":"pack-quantized","config_groups":{"a":)" + group("Linear", 128) +
+                   ",\"b\":" + group("re:.*up_proj", 32) + "}}";
+  refused(c, LINNET_UNSUPPORTED,
+          "tensors 'model.layers.0.mlp.gate_proj.weight' (i4g128) and 'model.layers.0.mlp.up_proj.weight' (i4g32) read the same rows");
+  CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+}
+
 TEST_CASE("GPTQ and AWQ: refused by name") {
   Checkpoint c;
   const std::string down = "model.layers.0.mlp.down_proj";
