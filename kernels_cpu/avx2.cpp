@@ -687,8 +687,8 @@ struct Maddubs {
   template <int kMost>
   struct Sum {
     static constexpr int kFit = 32767 / (2 * 127 * kMost);
-    Bytes pairs;
-    Vi sum;
+    Bytes pairs = {};
+    Vi sum = {};
     int n = 0;  // lines
 
     INLINE void add(Bytes codes, __m256i x) {

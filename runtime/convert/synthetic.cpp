@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "../../platform/crc32c.h"
 #include "../architectures.h"
 #include "source.h"
 
@@ -124,7 +125,7 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
   t.k = role_k(role, layer, spec);
   t.source_name = name;
   t.source_type = "random";
-  const uint64_t stream = mix(mix(seed, role), layer);  // so the weights change where the order of roles does
+  const uint64_t stream = mix(seed, crc32c(0, name, std::strlen(name)));  // whatever other roles there are
   if (role_row(role).matrix()) {
     const Weights w{stream, t.n, t.k, spread_of(role, layer, spec)};
     t.rows = [w](uint32_t first, uint32_t count, float* out, Error*) { return w.rows(first, count, out); };
