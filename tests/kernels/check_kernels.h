@@ -197,6 +197,9 @@ inline int code_at(const GemmArgs& a, linnet_format f, size_t j, size_t t) {
   return (p[t / 8 * 64 + j % 16 * 4 + t % 4] >> (t & 4) & 15) - (row.scale.zero ? scales_at(a, f, j, t)[32 + j % 16] : 8);
 }
 
+// HQQ's and torchao's.
+inline bool zero_points(linnet_format f) { return f >= LINNET_HQQ4G32 && f <= LINNET_AO4G128; }
+
 // One format's matrix W (n, k) packed with random codes (all 256 of them) or floats.
 // Gives a block of random bytes scales that are finite, and of a size that weights have.
 void put_block_scales(linnet_format f, uint8_t* block, Rng& rng);

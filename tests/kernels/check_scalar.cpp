@@ -458,8 +458,6 @@ void reference_pack(Rng& rng) {
                "what does not fit is not exact");
 }
 
-bool zero_points(Format f) { return f >= LINNET_HQQ4G32 && f <= LINNET_AO4G128; }
-
 // Blocks as they are: each weight is what the reader of GGUF files makes of the block, and back they are the same bytes.
 void reference_blocks(Rng& rng) {
   Entry entry("scalar", "blocks", "as GGUF files have them");
