@@ -20,12 +20,10 @@ struct Fetch {
 // y(m, n) = x(m, k) * W(n, k)^T over `n_panels` panels of 16 outputs. The caller pads: y rows hold n_panels * 16 floats.
 //   Integer W: for each output, acc = 0; for each group g of x in order: acc = fmaf((float)dot_g, w_scale * x_scale, acc).
 //   Blocks:    for every 256 inputs, of the last fewer, d is such a sum over W's groups (32 or 16); acc = acc + d, of the first 256 d.
-//   Where W has
-//              minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
-//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). Tables: w[k] = table[code] * scale, rounded. FP8: over kpad,
-//   then acc = acc * w_scale. In groups: d is such
-//   a
-//              sum over a group; acc = d * w_scale of the first, then acc = fmaf(d, w_scale, acc).
+//              Where W has minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
+//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). Tables: w[k] = table[code] * scale, rounded.
+//   FP8:       the same over kpad, then acc = acc * w_scale. In groups: d is such a sum over a group; acc = d * w_scale of the first, then
+//              acc = fmaf(d, w_scale, acc).
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
 inline constexpr size_t kFetchAhead = 4096;  // GemmArgs::fetch_ahead of weights that come from memory

@@ -127,17 +127,17 @@ inline constexpr const char* kKvFormatNames = &
 //   FP8, bytes     [n/16][kpad/4][16][4] bytes
 //   nibbles        [n/16][kpad/8][16][4] bytes: byte b holds code + 8 of input 8 i + b in its low half, of input 8 i + 4 + b in its high
 //   half nibbles, zero  the same with codes as they are; weight = scale * (code - zero point)
-//   tables         the same codes; weight = table[code] * scale of 64 inputs. dq: scale = map[c] * outer + offset. Scales of a panel are
-//   [16]
-//                  f32 offset, [nested_rows][16] f32 outer, [16] bytes p and then [k/64][16] bytes c: group g has row (g + p) / 256 of
-//                  outer, since a checkpoint counts 256 groups over the ends of rows
+//   tables         the same codes; weight = table[code] * scale of 64 inputs. dq: scale = map[c] * outer + offset, a panel's scales being
+//                  [16] f32 offset, [nested_rows][16] f32 outer, [16] bytes p and then [k/64][16] bytes c: group g has row (g + p) / 256
+//                  of outer, since a checkpoint counts 256 groups over the ends of rows
 //   blocks         [n/16][k/block][lines][16][4] bytes: of the codes that a block of a GGUF file has, four bytes of each output lie
 //                  together, in the file's order, what is behind other parts there (fifth bits, signs) behind the rest. Scales
 //                  [n/16][k/block] entries: [16] f16 for each of the block's, then [16] of each byte that is left: pack_blocks.cpp says
 //                  which they are, scalar.cpp what they stand for
-// nvfp4: behind a panel's entries [2][16] f32: weight = code * fmaf(scale, first, scale * second), in f32. The second is 0 where a factor
-// is multiplied by; with it the quotient by a factor comes out to its last bit, too. n is padded to 16 and kpad = k rounded up to 32 with
-// zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at multiples of 64.
+//   nvfp4          blocks with [2][16] f32 behind a panel's entries: weight = code * fmaf(scale, first, scale * second), in f32. The
+//                  second is 0 where a factor is multiplied by; with it the quotient by a factor comes out to its last bit, too
+// n is padded to 16 and kpad = k rounded up to 32 with zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at
+// multiples of 64.
 constexpr uint64_t padded_n(uint64_t n) { return align_up(n, kPanel); }
 constexpr uint64_t padded_k(Format f, uint64_t k) { return format_row(f).run > 1 ? align_up(k, kPadK) : k; }
 // What a row's inputs must be a multiple of.

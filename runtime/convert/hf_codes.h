@@ -25,7 +25,7 @@ struct IntCodes {
   std::function<uint8_t(uint32_t output, uint32_t g)> zero;  // 0..16, where there are zero points
   std::vector<uint32_t> group_of;                            // of each input, below the number of groups; empty: input / group
 };
-// The group of each input that a tensor of I32 says, if it says another than input / group; *there: whether it has to be.
+// The group of each input that a tensor of I32 says, if it says another than input / group. required: the tensor has to be there.
 Status code_groups(const QuantMatrix& m, std::string_view suffix, bool required, IntCodes* out, Error* err);
 // How t is read, t->source_type but for.
 Status read_codes(const QuantMatrix& m, IntCodes codes, SourceTensor* t, std::string* needs_format, Error* err);

@@ -16,6 +16,7 @@
 #include "runtime/convert/hf_quant.h"
 #include "runtime/gguf.h"
 #include "tests/catch2.h"
+#include "tests/folders.h"
 #include "tests/models.h"
 
 using namespace linnet;
@@ -23,28 +24,14 @@ using namespace linnet::convert;
 
 namespace {
 
-struct Stored {
-  std::string dtype;
-  std::vector<uint64_t> shape;
-  std::string bytes;
-};
-
-struct Checkpoint {
-  std::string path;
-  std::map<std::string, Stored> tensors;
+struct Checkpoint : test::TemporaryFolder {
+  test::StoredTensors tensors;
   std::map<std::string, std::vector<float>> want;                          // (n, k) of every quantised matrix
   std::string family = R"("llama","architectures":["LlamaForCausalLM"])";  // of config.json
   std::string quantization;
   std::string scale_type = "F16";  // of scales, and what they are multiplied by
   float scale_by = 1;
   uint64_t random = 1;
-
-  Checkpoint() {
-    path = (std::filesystem::temp_directory_path() / "linnet-quant-XXXXXX").string();
-    REQUIRE(mkdtemp(path.data()) != nullptr);
-  }
-  ~Checkpoint() { std::filesystem::remove_all(path); }
-  Checkpoint(const Checkpoint&) = delete;
 
   uint32_t below(uint32_t n) {
     random = random * 6364136223846793005u + 1442695040888963407u;
@@ -223,18 +210,7 @@ struct Checkpoint {
         << R"(,"hidden_size":256,"intermediate_size":352,"num_hidden_layers":1,"num_attention_heads":4,)"
            R"("num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"rms_norm_eps":1e-5,"tie_word_embeddings":false,"quantization_config":)"
         << quantization << "}";
-    std::string header = "{", data;
-    for (const auto& [name, t] : tensors) {
-      std::string shape;
-      for (const uint64_t d : t.shape) shape += (shape.empty() ? "" : ",") + std::to_string(d);
-      header +=
-          (header.size() > 1 ? "," : "") + ("\"" + name + "\":{\"dtype\":\"" + t.dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" +
-                                            std::to_string(data.size()) + "," + std::to_string(data.size() + t.bytes.size()) + "]}");
-      data += t.bytes;
-    }
-    header += "}";
-    const uint64_t bytes = header.size();
-    std::ofstream(path + "/model.safetensors", std::ios::binary) << std::string(reinterpret_cast<const char*>(&bytes), 8) << header << data;
+    test::write_tensors(path, tensors);
   }
 };
 
@@ -250,35 +226,23 @@ std::vector<uint32_t> in_order(const Checkpoint& c, const std::string& base, uin
 
 // The packed model's matrices against what they stand for. Returns the format of q.
 Format check_packed(const Checkpoint& c, linnet_format asked, bool exact) {
-  Options options;
-  options.weights = asked;
-  Image image;
-  linnet_error err = {};
-  const linnet_status status = convert_to_memory(c.path, options, &image, &err);
-  INFO(err.text);
-  REQUIRE(status == LINNET_OK);
-  Gguf gguf;
-  ModelSpec spec = {};
-  REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-  REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+  const test::PackedFolder p(c.path, asked);
   Format format = LINNET_FORMAT_DEFAULT;
   size_t wrong = 0, compared = 0;
   // Where orders are kept: those of the file for inputs, that of down for the outputs of gate and up.
-  const bool ordered = spec.layer_values[kLayerFieldCount - 1];
+  const bool ordered = p.spec.layer_values[kLayerFieldCount - 1];
   const std::vector<uint32_t> down = in_order(c, "model.layers.0.mlp.down_proj", 352);
   for (const auto& [name, want] : c.want) {
-    const HfTensor* found = nullptr;
-    uint32_t layer;
-    REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, name, &found, &layer) == HfName::kKnown);
-    const Role role = found->role;
-    Matrix m;
-    REQUIRE(find_matrix(gguf, role, layer, spec, &m, &err) == LINNET_OK);
+    uint32_t layer = 0;
+    const Role role = test::PackedFolder::role_of(name, &layer);
+    const Matrix m = p.matrix(role, layer);
     if (role == kAttnQ) format = m.format;
     std::vector<float> y(m.k);
     std::vector<uint32_t> inputs = role == kFfnDown && ordered ? down : in_order(c, "", m.k);
     const float* order = nullptr;
     const Role of = role == kAttnOut ? kAttnOutOrder : role == kFfnGate || role == kFfnUp ? kFfnInOrder : kAttnInOrder;
-    if (role != kFfnDown) REQUIRE(find_order(gguf, of, layer, spec, &order, &err) == LINNET_OK);
+    linnet_error err = {};
+    if (role != kFfnDown) REQUIRE(find_order(p.gguf, of, layer, p.spec, &order, &err) == LINNET_OK);
     CHECK((order != nullptr || role == kFfnDown) == (ordered || role == kFfnDown));
     for (uint32_t j = 0; order && j < m.k; ++j) inputs[j] = static_cast<uint32_t>(order[j]);
     for (uint32_t i = 0; i < m.n; ++i) {
@@ -292,21 +256,13 @@ Format check_packed(const Checkpoint& c, linnet_format asked, bool exact) {
   }
   CHECK(compared > 300000);
   CHECK(wrong == 0);
-  Matrix head;
-  REQUIRE(find_matrix(gguf, kOutput, 0, spec, &head, &err) == LINNET_OK);
-  CHECK(format_row(head.format).bits >= 8);
-  image_free(&image);
+  CHECK(format_row(p.matrix(kOutput, 0).format).bits >= 8);
   return format;
 }
 
 void refused(const Checkpoint& c, linnet_status status, const std::string& what) {
   c.write();
-  Image image;
-  linnet_error err = {};
-  CHECK(convert_to_memory(c.path, {}, &image, &err) == status);
-  CAPTURE(err.text, what);
-  CHECK(std::string(err.text).find(what) != std::string::npos);
-  image_free(&image);
+  test::refused(c.path, status, what);
 }
 
 }  // namespace
@@ -576,31 +532,15 @@ TEST_CASE("compressed-tensors and AutoRound: what their packages write is taken 
     REQUIRE(expected.size() == 7);
     for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32}) {
       CAPTURE(folder, asked);
-      Options options;
-      options.weights = asked;
-      Image image;
-      linnet_error err = {};
-      const linnet_status status = convert_to_memory(path, options, &image, &err);
-      INFO(err.text);
-      REQUIRE(status == LINNET_OK);
-      Gguf gguf;
-      ModelSpec spec = {};
-      REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-      REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+      const test::PackedFolder p(path, asked);
       for (const auto& [name, crc] : expected) {
-        const HfTensor* found = nullptr;
-        uint32_t layer;
-        REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, name, &found, &layer) == HfName::kKnown);
-        Matrix m;
-        REQUIRE(find_matrix(gguf, found->role, layer, spec, &m, &err) == LINNET_OK);
-        if (found->role == kAttnQ) CHECK(m.format == (asked ? asked : own));
-        if (found->role == kFfnUp && !asked && folder == std::string("mixed")) CHECK(m.format == LINNET_I4G64Z);
-        std::vector<float> w(size_t{m.n} * m.k);
-        for (uint32_t i = 0; i < m.n; ++i) unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, w.data() + size_t{i} * m.k);
+        const Matrix m = p.matrix(name);
+        if (name == "model.layers.0.self_attn.q_proj.weight") CHECK(m.format == (asked ? asked : own));
+        if (name == "model.layers.0.mlp.up_proj.weight" && !asked && folder == std::string("mixed")) CHECK(m.format == LINNET_I4G64Z);
+        const std::vector<float> w = test::unpacked(m);
         INFO(name);
         CHECK(crc32c(0, w.data(), w.size() * sizeof(float)) == crc);
       }
-      image_free(&image);
     }
   }
 }
@@ -787,42 +727,24 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
          R"("num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"num_local_experts":3,"num_experts_per_tok":2,"attention_bias":true,"layer_types":["full_attention"],)"
          R"("quantization_config":{"quant_method":"mxfp4","modules_to_not_convert":["lm_head"]}})";
   for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32, LINNET_I8G32}) {
-    Options options;
-    options.weights = asked;
-    Image image;
-    linnet_error err = {};
-    REQUIRE(convert_to_memory(c.path, options, &image, &err) == LINNET_OK);
-    Gguf gguf;
-    ModelSpec spec = {};
-    REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-    REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+    const test::PackedFolder p(c.path, asked);
     size_t wrong = 0;
     for (const Role role : {kExpertGate, kExpertUp, kExpertDown}) {
-      Matrix m;
-      REQUIRE(find_matrix(gguf, role, 0, spec, &m, &err) == LINNET_OK);
+      const Matrix m = p.matrix(role, 0);
       CHECK(m.format == (asked ? asked : LINNET_MXFP4));
       const bool down = role == kExpertDown;
       const std::vector<float>& w = want[mlp + (down ? "down_proj" : "gate_up_proj")];
-      std::vector<float> y(m.k);
+      const std::vector<float> y = test::unpacked(m);
       for (uint32_t i = 0; i < m.n; ++i) {
-        unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
         const uint32_t row = down ? i : 2 * i + (role == kExpertUp);  // gate and up take turns
-        for (uint32_t j = 0; j < m.k; ++j) wrong += y[j] != w[size_t{row} * m.k + j];
+        for (uint32_t j = 0; j < m.k; ++j) wrong += y[size_t{i} * m.k + j] != w[size_t{row} * m.k + j];
       }
     }
     CHECK(wrong == 0);
-    image_free(&image);
   }
   const std::string config = slurp(c.path + "/config.json");
   const auto refuses = [&](const std::string& what, linnet_format asked = LINNET_I8G32) {
-    Image image;
-    linnet_error err = {};
-    Options options;
-    options.weights = asked;
-    CHECK(convert_to_memory(c.path, options, &image, &err) == LINNET_UNSUPPORTED);
-    CAPTURE(err.text, what);
-    CHECK(std::string(err.text).find(what) != std::string::npos);
-    image_free(&image);
+    test::refused(c.path, LINNET_UNSUPPORTED, what, asked);
   };
   const auto changed = [&](size_t at, uint32_t scale) {
     c.tensors[mlp + "down_proj_scales"].bytes[at] = static_cast<char>(scale);
@@ -904,29 +826,18 @@ TEST_CASE("GPTQ: experts keep their codes, but not act-order") {
     if (act_order)
       refused(c, LINNET_UNSUPPORTED,
               "is in act-order (desc_act), which linnet has for attention and feed-forward steps alone: ask for --weights");
-    Options options;
-    options.weights = act_order ? LINNET_F32 : LINNET_FORMAT_DEFAULT;
-    Image image;
-    linnet_error err = {};
-    REQUIRE(convert_to_memory(c.path, options, &image, &err) == LINNET_OK);
-    Gguf gguf;
-    ModelSpec spec = {};
-    REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-    REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+    const test::PackedFolder p(c.path, act_order ? LINNET_F32 : LINNET_FORMAT_DEFAULT);
     size_t wrong = 0;
     for (const auto& [role, name, n] : {std::tuple{kExpertGate, ".w1", 352u}, {kExpertDown, ".w2", 256u}, {kExpertUp, ".w3", 352u}}) {
-      Matrix m;
-      REQUIRE(find_matrix(gguf, role, 0, spec, &m, &err) == LINNET_OK);
+      const Matrix m = p.matrix(role, 0);
       CHECK(m.format == (act_order ? LINNET_F32 : LINNET_I4G64Z));
-      std::vector<float> y(m.k);
+      const std::vector<float> y = test::unpacked(m);
       for (uint32_t i = 0; i < 3 * n; ++i) {  // whole panels each
-        unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
         const std::vector<float>& w = want[std::to_string(i / n) + name];
-        for (uint32_t j = 0; j < m.k; ++j) wrong += y[j] != w[size_t{i % n} * m.k + j];
+        for (uint32_t j = 0; j < m.k; ++j) wrong += y[size_t{i} * m.k + j] != w[size_t{i % n} * m.k + j];
       }
     }
     CHECK(wrong == 0);
-    image_free(&image);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/convert/safetensors.h"
 #include "runtime/gguf.h"
 #include "tests/catch2.h"
+#include "tests/folders.h"
 #include "tests/models.h"
 
 using namespace linnet;
@@ -25,43 +26,28 @@ using namespace linnet::convert;
 
 namespace {
 
-struct Bytes {
-  std::string dtype;
-  std::vector<uint64_t> shape;
-  std::string bytes;
-};
-
 // A folder of the test data, that may be changed before it is written elsewhere.
-struct Model {
-  std::string path, config, beside;  // beside: hf_quant_config.json
-  std::map<std::string, Bytes> tensors;
+struct Model : test::TemporaryFolder {
+  std::string config, beside;  // beside: hf_quant_config.json
+  test::StoredTensors tensors;
   std::map<std::string, uint64_t> want;  // FNV-1a of the weights as f32
 
   explicit Model(const std::string& name, const std::string& folder = "tests/data/quant_floats/") {
-    path = (std::filesystem::temp_directory_path() / "linnet-floats-XXXXXX").string();
-    REQUIRE(mkdtemp(path.data()) != nullptr);
     const std::string from = folder + name;
     config = text(from + "/config.json");
     beside = text(from + "/hf_quant_config.json");
-    SafetensorsTensors read;
-    std::shared_ptr<void> keep;
-    SafetensorsIndex absent;
-    linnet_error err = {};
-    REQUIRE(safetensors_open_folder(from, &read, &keep, &absent, &err) == LINNET_OK);
-    for (const auto& [key, t] : read) tensors[key] = {t.dtype, t.shape, std::string(reinterpret_cast<const char*>(t.data), t.bytes)};
+    tensors = test::read_tensors(from);
     std::istringstream lines(text(from + "/want.txt"));
     std::string matrix, hash, first;
     while (lines >> matrix >> hash >> first) want[matrix] = std::strtoull(hash.c_str(), nullptr, 16);
     REQUIRE((want.size() == 7 || folder == "tests/golden/"));
   }
-  ~Model() { std::filesystem::remove_all(path); }
-  Model(const Model&) = delete;
 
   static std::string text(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  Bytes& operator[](const std::string& name) {
+  test::Stored& operator[](const std::string& name) {
     const auto at = tensors.find(name);
     CAPTURE(name);
     REQUIRE(at != tensors.end());
@@ -77,15 +63,7 @@ struct Model {
     std::ofstream(path + "/config.json") << config;
     std::filesystem::remove(path + "/hf_quant_config.json");
     if (!beside.empty()) std::ofstream(path + "/hf_quant_config.json") << beside;
-    std::string header = "{", data;
-    for (const auto& [name, t] : tensors) {
-      header += (header.size() > 1 ? ",\"" : "\"") + name + "\":{\"dtype\":\"" + t.dtype + "\",\"shape\":" + shape_text(t.shape) +
-                ",\"data_offsets\":[" + std::to_string(data.size()) + "," + std::to_string(data.size() + t.bytes.size()) + "]}";
-      data += t.bytes;
-    }
-    header += "}";
-    const uint64_t bytes = header.size();
-    std::ofstream(path + "/model.safetensors", std::ios::binary) << std::string(reinterpret_cast<const char*>(&bytes), 8) << header << data;
+    test::write_tensors(path, tensors);
   }
 };
 
@@ -94,42 +72,23 @@ const std::string kLayer = "model.layers.0.", kQ = kLayer + "self_attn.q_proj", 
 // The packed model's matrices against what the tool has; the format of q, or LINNET_FORMAT_DEFAULT where some differ.
 Format packed(const Model& c, linnet_format asked) {
   c.write();
-  Options options;
-  options.weights = asked;
-  Image image;
-  linnet_error err = {};
-  const linnet_status status = convert_to_memory(c.path, options, &image, &err);
-  INFO(err.text);
-  REQUIRE(status == LINNET_OK);
-  Gguf gguf;
-  ModelSpec spec = {};
-  REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-  REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+  const test::PackedFolder p(c.path, asked);
   Format format = LINNET_FORMAT_DEFAULT;
   bool alike = true;
   for (const auto& [name, want] : c.want) {
-    const HfTensor* found = nullptr;
-    uint32_t layer;
-    REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, name, &found, &layer) == HfName::kKnown);
-    Matrix m;
-    REQUIRE(find_matrix(gguf, found->role, layer, spec, &m, &err) == LINNET_OK);
+    const Matrix m = p.matrix(name);
     alike &= format == LINNET_FORMAT_DEFAULT || format == m.format;
     format = m.format;
-    std::vector<float> y(m.k);
     uint64_t hash = 14695981039346656037u;
-    for (uint32_t i = 0; i < m.n; ++i) {
-      unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
-      for (float v : y) {
-        v += 0.0f;  // no -0
-        uint8_t bytes[4];
-        std::memcpy(bytes, &v, 4);
-        for (const uint8_t b : bytes) hash = (hash ^ b) * 1099511628211u;
-      }
+    for (float v : test::unpacked(m)) {
+      v += 0.0f;  // no -0
+      uint8_t bytes[4];
+      std::memcpy(bytes, &v, 4);
+      for (const uint8_t b : bytes) hash = (hash ^ b) * 1099511628211u;
     }
     CAPTURE(name);
     CHECK(hash == want);
   }
-  image_free(&image);
   return alike ? format : LINNET_FORMAT_DEFAULT;
 }
 
@@ -138,15 +97,8 @@ void refused(const std::string& name, linnet_status status, const std::string& w
   Model c(name);
   change(c);
   c.write();
-  Options options;
-  options.weights = asked;
-  Image image;
-  linnet_error err = {};
-  const linnet_status got = convert_to_memory(c.path, options, &image, &err);
-  CAPTURE(name, err.text, what);
-  CHECK(got == status);
-  CHECK(std::string(err.text).find(what) != std::string::npos);
-  image_free(&image);
+  CAPTURE(name);
+  test::refused(c.path, status, what, asked);
 }
 
 }  // namespace
@@ -292,7 +244,7 @@ TEST_CASE("NVFP4 and FP8 of folders: experts have factors and scales of their ow
         const auto at = c.tensors.find(kLayer + "mlp." + from + part);
         if (at == c.tensors.end()) continue;
         for (uint32_t e = 0; e < 3; ++e) {
-          Bytes t = at->second;
+          test::Stored t = at->second;
           const bool scale = std::string(part) == (nv ? ".weight_global_scale" : ".weight_scale");
           const uint32_t size = nv ? 4 : 2, upper = nv ? 2 : 0;  // of a number; where its upper 16 bits are
           for (size_t i = 0; scale && i < t.bytes.size(); i += size) {
@@ -306,24 +258,12 @@ TEST_CASE("NVFP4 and FP8 of folders: experts have factors and scales of their ow
         c.tensors.erase(at);
       }
     const auto check = [&](Format want) {
-      Image images[2];
-      Gguf gguf[2];
-      ModelSpec specs[2] = {};
-      linnet_error err = {};
-      for (int i = 0; i < 2; ++i) {
-        const Model& model = i ? c : dense;
-        model.write();
-        const linnet_status status = convert_to_memory(model.path, {}, &images[i], &err);
-        INFO(err.text);
-        REQUIRE(status == LINNET_OK);
-        REQUIRE(gguf_open(images[i].data, images[i].bytes, "packed", &gguf[i], &err) == LINNET_OK);
-        REQUIRE(spec_read(gguf[i], &specs[i], &err) == LINNET_OK);
-      }
+      dense.write();
+      c.write();
+      const test::PackedFolder of_dense(dense.path, LINNET_FORMAT_DEFAULT), of_experts(c.path, LINNET_FORMAT_DEFAULT);
       size_t wrong = 0;
       for (const auto& [one, all] : {std::pair{kFfnGate, kExpertGate}, {kFfnUp, kExpertUp}, {kFfnDown, kExpertDown}}) {
-        Matrix a, b;
-        REQUIRE(find_matrix(gguf[0], one, 0, specs[0], &a, &err) == LINNET_OK);
-        REQUIRE(find_matrix(gguf[1], all, 0, specs[1], &b, &err) == LINNET_OK);
+        const Matrix a = of_dense.matrix(one, 0), b = of_experts.matrix(all, 0);
         CHECK((b.format == (all == kExpertUp ? want : own) && b.n == 3 * a.n && b.k == a.k));
         if (b.format != own) continue;
         std::vector<float> x(a.k), y(a.k);
@@ -334,7 +274,6 @@ TEST_CASE("NVFP4 and FP8 of folders: experts have factors and scales of their ow
         }
       }
       CHECK(wrong == 0);
-      for (Image& image : images) image_free(&image);
     };
     check(own);
     const std::string up = kLayer + "block_sparse_moe.experts.1.w3";  // one that a quantiser left out
@@ -355,7 +294,7 @@ TEST_CASE("FP8 in blocks: latent attention, experts, and layers that the model d
     if (!name.ends_with("_proj.weight") && !name.ends_with("_with_mqa.weight")) continue;
     REQUIRE((t.dtype == "BF16" && t.shape[0] <= 128 && t.shape[1] <= 128));
     const float scale = 0.001f;  // of the only block
-    Bytes codes = {"F8_E4M3", t.shape, ""};
+    test::Stored codes = {"F8_E4M3", t.shape, ""};
     for (size_t i = 0; i < t.bytes.size(); i += 2) {
       uint16_t half;
       std::memcpy(&half, t.bytes.data() + i, 2);
@@ -369,26 +308,17 @@ TEST_CASE("FP8 in blocks: latent attention, experts, and layers that the model d
   }
   CHECK(extra == 1);
   c.write();
-  Image image;
-  linnet_error err = {};
-  const linnet_status status = convert_to_memory(c.path, {}, &image, &err);
-  INFO(err.text);
-  REQUIRE(status == LINNET_OK);
-  Gguf gguf;
-  ModelSpec spec = {};
-  REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-  REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+  const test::PackedFolder p(c.path, LINNET_FORMAT_DEFAULT);
   size_t wrong = 0, compared = 0;
   for (const auto& [role, name] : {std::pair{kAttnOut, "self_attn.o_proj"},
                                    {kAttnQA, "self_attn.q_a_proj"},
                                    {kAttnQB, "self_attn.q_b_proj"},
                                    {kExpertDown, "mlp.experts.0.down_proj"}}) {
     CAPTURE(name);
-    for (uint32_t layer = 0; layer < spec.n_layers; ++layer) {
+    for (uint32_t layer = 0; layer < p.spec.n_layers; ++layer) {
       const auto at = values.find("model.layers." + std::to_string(layer) + "." + name + ".weight");
       if (at == values.end()) continue;
-      Matrix m;
-      REQUIRE(find_matrix(gguf, role, layer, spec, &m, &err) == LINNET_OK);
+      const Matrix m = p.matrix(role, layer);
       CHECK(m.format == LINNET_F8E4M3);
       std::vector<float> y(m.k);
       for (size_t i = 0; i < at->second.size() / m.k; ++i) {
@@ -398,18 +328,17 @@ TEST_CASE("FP8 in blocks: latent attention, experts, and layers that the model d
     }
   }
   CHECK((wrong == 0 && compared > 5000));
-  image_free(&image);
 }
 
 TEST_CASE("NVFP4 of folders: rows that are no whole blocks need a format to be packed anew in") {
   const auto narrow = [](Model& c) {  // down with 112 inputs of 128, gate and up with 112 outputs
     c.replace("\"intermediate_size\": 128", "\"intermediate_size\": 112");
     for (const char* part : {"gate_proj", "up_proj"}) {
-      Bytes &w = c[kLayer + "mlp." + part + ".weight"], &s = c[kLayer + "mlp." + part + ".weight_scale"];
+      test::Stored &w = c[kLayer + "mlp." + part + ".weight"], &s = c[kLayer + "mlp." + part + ".weight_scale"];
       w.shape[0] = s.shape[0] = 112;
       w.bytes.resize(112 * 32), s.bytes.resize(112 * 4);
     }
-    Bytes &w = c[kDown + ".weight"], &s = c[kDown + ".weight_scale"];
+    test::Stored &w = c[kDown + ".weight"], &s = c[kDown + ".weight_scale"];
     std::string codes, scales;
     for (size_t i = 0; i < 64; ++i) codes += w.bytes.substr(i * 64, 56), scales += s.bytes.substr(i * 8, 7);
     w = {"U8", {64, 56}, codes}, s = {"F8_E4M3", {64, 7}, scales};

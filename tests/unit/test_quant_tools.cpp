@@ -18,6 +18,7 @@
 #include "runtime/convert/source.h"
 #include "runtime/gguf.h"
 #include "tests/catch2.h"
+#include "tests/folders.h"
 #include "tests/models.h"
 
 using namespace linnet;
@@ -38,41 +39,17 @@ uint32_t crc32(const std::vector<float>& values) {
 }
 
 // A copy of a checkpoint whose parts can be changed.
-struct Copy {
-  struct Stored {
-    std::string dtype;
-    std::vector<uint64_t> shape;
-    std::string bytes;
-  };
-  std::string path = (std::filesystem::temp_directory_path() / "linnet-tools-XXXXXX").string();
-  std::map<std::string, Stored> tensors;
+struct Copy : test::TemporaryFolder {
+  test::StoredTensors tensors;
   nlohmann::json config;
 
-  explicit Copy(const std::string& name) {
-    REQUIRE(mkdtemp(path.data()) != nullptr);
-    SafetensorsTensors from;
-    SafetensorsIndex absent;
-    std::shared_ptr<void> keep;
-    linnet_error err = {};
-    REQUIRE(safetensors_open_folder(kData + name, &from, &keep, &absent, &err) == LINNET_OK);
-    for (const auto& [key, t] : from)
-      tensors[key] = {t.dtype, t.shape, std::string(reinterpret_cast<const char*>(t.data), static_cast<size_t>(t.bytes))};
+  explicit Copy(const std::string& name) : tensors(test::read_tensors(kData + name)) {
     std::ifstream(kData + name + "/config.json") >> config;
   }
-  ~Copy() { std::filesystem::remove_all(path); }
-  Copy(const Copy&) = delete;
 
   void write() const {
     std::ofstream(path + "/config.json") << config;
-    nlohmann::json header;
-    std::string data;
-    for (const auto& [name, t] : tensors) {
-      header[name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {data.size(), data.size() + t.bytes.size()}}};
-      data += t.bytes;
-    }
-    const std::string text = header.dump();
-    const uint64_t bytes = text.size();
-    std::ofstream(path + "/model.safetensors", std::ios::binary) << std::string(reinterpret_cast<const char*>(&bytes), 8) << text << data;
+    test::write_tensors(path, tensors);
   }
 };
 
@@ -81,45 +58,21 @@ using Values = std::map<std::string, std::vector<float>>;  // of matrices by the
 // The packed matrices of a folder, and the format of one of them.
 Values packed(const std::string& path, linnet_format asked, linnet_format* of,
               const std::string& one = "model.layers.0.self_attn.q_proj.weight") {
-  Options options;
-  options.weights = asked;
-  Image image;
-  linnet_error err = {};
-  const linnet_status status = convert_to_memory(path, options, &image, &err);
-  INFO(err.text);
-  REQUIRE(status == LINNET_OK);
-  Gguf gguf;
-  ModelSpec spec = {};
-  REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
-  REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+  const test::PackedFolder p(path, asked);
   Values all;
   for (const char* name :
        {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}) {
     const std::string full = std::string("model.layers.0.") + name + ".weight";
-    const HfTensor* found = nullptr;
-    uint32_t layer = 0;
-    REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, full, &found, &layer) == HfName::kKnown);
-    Matrix m;
-    REQUIRE(find_matrix(gguf, found->role, layer, spec, &m, &err) == LINNET_OK);
+    const Matrix m = p.matrix(full);
     if (full == one) *of = m.format;
-    std::vector<float>& to = all[full];
-    to.resize(size_t{m.n} * m.k);
-    for (uint32_t i = 0; i < m.n; ++i) unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, to.data() + size_t{i} * m.k);
+    all[full] = test::unpacked(m);
   }
-  image_free(&image);
   return all;
 }
 
 void refused(const Copy& c, linnet_status status, const std::string& what, linnet_format asked = LINNET_FORMAT_DEFAULT) {
   c.write();
-  Options options;
-  options.weights = asked;
-  Image image;
-  linnet_error err = {};
-  CHECK(convert_to_memory(c.path, options, &image, &err) == status);
-  CAPTURE(err.text, what);
-  CHECK(std::string(err.text).find(what) != std::string::npos);
-  image_free(&image);
+  test::refused(c.path, status, what, asked);
 }
 
 const std::string kQ = "model.layers.0.self_attn.q_proj.";
