@@ -112,8 +112,7 @@ Status read_weights(const nlohmann::json& w, const char* label, const std::strin
   if (type == "float" ? !float_known : type != "int" || !int_known)
     return fail(
         err, LINNET_UNSUPPORTED, label, ": ", place, ": weights of ", bits, " bits, type '", type, "', strategy '", strategy,
-        "' are not supported, only 2 to 8 bits, int, and 8 bits, float and symmetric, with a scale for a tensor, channel, group or block, "
-        "and floats of 4 bits in groups of 32 or tensor_groups of 16");
+        "' are not supported, only int of 2 to 8 bits, float of 8 (symmetric) and float of 4 in groups of 32 or tensor_groups of 16");
   if (type == "float" && bits == 4) {
     const char* const wants = mx ? "mxfp4-pack-quantized" : "nvfp4-pack-quantized";
     if (format != wants)
