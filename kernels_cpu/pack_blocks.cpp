@@ -11,6 +11,14 @@ namespace {
 struct Run {
   uint32_t at, n;
 };
+// Lines of a panel by the order in which `lines` names what they hold: the same; eight of fifth or third bits, each behind one of
+// the first eight others; Q6_K's halves of 128 inputs, eight times two of nibbles and one of upper bits.
+size_t in_order(size_t i) { return i; }
+template <size_t kOthers>
+size_t beside(size_t i) {
+  return i < 8 ? i * 2 : i < kOthers ? i + 8 : (i - kOthers) * 2 + 1;
+}
+size_t by_threes(size_t i) { return i < 32 ? i / 16 * 24 + i % 8 * 3 + i / 8 % 2 : (i - 32) / 8 * 24 + i % 8 * 3 + 2; }
 // Where the parts of a block lie, bytes in a file: what lies in a panel, in its order; f16; what follows them in an entry of scales.
 struct Kind {
   Format format;
@@ -19,16 +27,17 @@ struct Kind {
   uint32_t n_halves, halves[2];
   Run parts[2];
   EncodeBlock* block;  // or NULL: files alone have it, or pack.cpp packs it
+  size_t (*line)(size_t) = in_order;
 };
 constexpr Kind kKinds[] = {
     {LINNET_Q4_K, 144, {{16, 128}}, 2, {0, 2}, {{4, 12}}, q4_k_block},
-    {LINNET_Q5_K, 176, {{48, 128}, {16, 32}}, 2, {0, 2}, {{4, 12}}, q5_k_block},
-    {LINNET_Q6_K, 210, {{0, 192}}, 1, {208}, {{192, 16}}, q6_k_block},
+    {LINNET_Q5_K, 176, {{48, 128}, {16, 32}}, 2, {0, 2}, {{4, 12}}, q5_k_block, beside<32>},
+    {LINNET_Q6_K, 210, {{0, 192}}, 1, {208}, {{192, 16}}, q6_k_block, by_threes},
     {LINNET_Q4_1, 20, {{4, 16}}, 2, {0, 2}, {}, q4_1_block},
     {LINNET_Q5_0, 22, {{6, 16}, {2, 4}}, 1, {0}, {}, q5_0_block},
     {LINNET_Q5_1, 24, {{8, 16}, {4, 4}}, 2, {0, 2}, {}, q5_1_block},
     {LINNET_Q2_K, 84, {{16, 64}}, 2, {80, 82}, {{0, 16}}, q2_k_block},
-    {LINNET_Q3_K, 110, {{32, 64}, {0, 32}}, 1, {108}, {{96, 12}}, q3_k_block},
+    {LINNET_Q3_K, 110, {{32, 64}, {0, 32}}, 1, {108}, {{96, 12}}, q3_k_block, beside<16>},
     {LINNET_IQ4_NL, 18, {{2, 16}}, 1, {0}, {}, iq4_nl_block},
     {LINNET_IQ4_XS, 136, {{8, 128}}, 1, {0}, {{2, 6}}, iq4_xs_block},
     {LINNET_MXFP4, 17, {{1, 16}}, 0, {}, {{0, 1}}, mxfp4_block},
@@ -93,15 +102,17 @@ void place_block(const Kind& k, const uint8_t* block, size_t output, uint8_t* li
     move_nibbles(block + 2, in_file, moved + 2, in_panel);
     block = moved;
   }
+  size_t line = 0;
   for (const Run& run : k.lines)
-    for (size_t i = 0; i < run.n; i += 4, lines += 64) std::memcpy(lines + output * 4, block + run.at + i, 4);
+    for (size_t i = 0; i < run.n; i += 4) std::memcpy(lines + k.line(line++) * 64 + output * 4, block + run.at + i, 4);
   for (size_t i = 0; i < k.n_halves; ++i, entry += 2 * kPanel) std::memcpy(entry + output * 2, block + k.halves[i], 2);
   for (const Run& run : k.parts)
     for (size_t i = 0; i < run.n; ++i, entry += kPanel) entry[output] = block[run.at + i];
 }
 void take_block(const Kind& k, const uint8_t* lines, const uint8_t* entry, size_t output, uint8_t* block) {
+  size_t line = 0;
   for (const Run& run : k.lines)
-    for (size_t i = 0; i < run.n; i += 4, lines += 64) std::memcpy(block + run.at + i, lines + output * 4, 4);
+    for (size_t i = 0; i < run.n; i += 4) std::memcpy(block + run.at + i, lines + k.line(line++) * 64 + output * 4, 4);
   for (size_t i = 0; i < k.n_halves; ++i, entry += 2 * kPanel) std::memcpy(block + k.halves[i], entry + output * 2, 2);
   for (const Run& run : k.parts)
     for (size_t i = 0; i < run.n; ++i, entry += kPanel) block[run.at + i] = entry[output];

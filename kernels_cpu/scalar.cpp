@@ -408,43 +408,48 @@ struct Q4K : Shape<256, 32, 128, true> {
     return static_cast<float>(g < 4 ? low & 63 : rest | low >> 6 << 4);
   }
 };
-// Fifth bits lie behind them, a bit of 32 bytes for each group.
+// Where kernels take 32 bytes along with the first 32 of others, four of each lie together: these, and those.
+inline size_t beside(size_t byte) { return byte / 4 * 8 + 4 + byte % 4; }
+inline size_t around(size_t byte) { return byte < 32 ? beside(byte) - 4 : byte + 32; }
+// Fifth bits, of 32 bytes a bit for each group.
 struct Q5K : Q4K {
   static constexpr uint32_t kBytes = 160;
   static void run(const Output& o, size_t r, int8_t* c) {
-    Q4K::run(o, r, c);
-    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(c[i] + ((o[128 + r % 4 * 8 + i] >> (r / 4) & 1) ? 16 : 0));
+    for (size_t i = 0; i < 8; ++i) {
+      const size_t at = r % 4 * 8 + i;
+      c[i] = static_cast<int8_t>((o[around(r / 8 * 32 + at)] >> (r / 4 % 2 * 4) & 15) | (o[beside(at)] >> (r / 4) & 1) << 4);
+    }
   }
 };
-// Halves of 128 inputs: of four times 32 the nibbles of two lie together, and two upper bits of all.
+// Halves of 128 inputs: of four times 32 the nibbles of two lie together, and two upper bits of all; four bytes of each of the three.
 struct Q6K : Shape<256, 16, 192> {
   static void run(const Output& o, size_t r, int8_t* c) {
     const size_t half = r / 16, quarter = r % 16 / 4;
     for (size_t i = 0; i < 8; ++i) {
-      const uint32_t low = o[half * 64 + quarter % 2 * 32 + r % 4 * 8 + i] >> (quarter / 2 * 4) & 15,
-                     high = o[128 + half * 32 + r % 4 * 8 + i] >> (quarter * 2) & 3;
+      const size_t at = half * 96 + (r % 4 * 2 + i / 4) * 12 + i % 4;
+      const uint32_t low = o[at + quarter % 2 * 4] >> (quarter / 2 * 4) & 15, high = o[at + 8] >> (quarter * 2) & 3;
       c[i] = static_cast<int8_t>(static_cast<int32_t>(low | high << 4) - 32);
     }
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * static_cast<float>(static_cast<int8_t>(o.part(1, g))); }
 };
 // Two bits: of each half of 128 inputs four times 32 lie in 32 bytes.
-template <class Kind>
-struct TwoBits {
-  static uint32_t bits_of(const Output& o, size_t r, size_t i) { return o[r / 16 * 32 + r % 4 * 8 + i] >> (r % 16 / 4 * 2) & 3; }
-};
-struct Q2K : Shape<256, 16, 64, true>, TwoBits<Q2K> {
+inline size_t two_bits_at(size_t r, size_t i) { return r / 16 * 32 + r % 4 * 8 + i; }
+inline uint32_t two_bits(uint32_t byte, size_t r) { return byte >> (r % 16 / 4 * 2) & 3; }
+struct Q2K : Shape<256, 16, 64, true> {
   static void run(const Output& o, size_t r, int8_t* c) {
-    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(bits_of(o, r, i));
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(two_bits(o[two_bits_at(r, i)], r));
   }
   static float scale(const Output& o, size_t g) { return o.half(0) * static_cast<float>(o.part(2, g) & 15); }
   static float min(const Output& o, size_t g) { return o.half(1) * static_cast<float>(o.part(2, g) >> 4); }
 };
 // 4 less where a third bit is not set. Six bits of scale: four of them in the first eight bytes, two in the last four.
-struct Q3K : Shape<256, 16, 96>, TwoBits<Q3K> {
+struct Q3K : Shape<256, 16, 96> {
   static void run(const Output& o, size_t r, int8_t* c) {
-    for (size_t i = 0; i < 8; ++i)
-      c[i] = static_cast<int8_t>(static_cast<int32_t>(bits_of(o, r, i)) - (o[64 + r % 4 * 8 + i] >> (r / 4) & 1 ? 0 : 4));
+    for (size_t i = 0; i < 8; ++i) {
+      const uint32_t two = two_bits(o[around(two_bits_at(r, i))], r);
+      c[i] = static_cast<int8_t>(static_cast<int32_t>(two) - (o[beside(r % 4 * 8 + i)] >> (r / 4) & 1 ? 0 : 4));
+    }
   }
   static float scale(const Output& o, size_t g) {
     const uint32_t low = o.part(1, g % 8) >> (g / 8 * 4) & 15, high = o.part(1, 8 + g % 4) >> (g / 4 * 2) & 3;
@@ -585,9 +590,9 @@ struct Tq1 : Shape<256, 32, 32> {
   }
   static float scale(const Output& o, size_t) { return o.half(0); }
 };
-struct Tq2 : Shape<256, 32, 64>, TwoBits<Tq2> {
+struct Tq2 : Shape<256, 32, 64> {
   static void run(const Output& o, size_t r, int8_t* c) {
-    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(static_cast<int32_t>(bits_of(o, r, i)) - 1);
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(static_cast<int32_t>(two_bits(o[two_bits_at(r, i)], r)) - 1);
   }
   static float scale(const Output& o, size_t) { return o.half(0); }
 };

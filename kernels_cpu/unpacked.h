@@ -151,12 +151,12 @@ struct Q5K : Q4K {
   static constexpr size_t kLineBytes = 2560;
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
-    const uint8_t* const fifths = lines + 2048;
+    const uint8_t* const fifths = lines + 64;
     for (size_t g = 0; g < 8; g += 2)
-      for (size_t t = 0; t < 8; ++t, lines += 64) {
+      for (size_t t = 0; t < 8; ++t, lines += g == 0 ? 128 : 64) {
         fetch_line(lines, to);
-        if (g == 0) fetch_line(fifths + t * 64, to);
-        const Line v = load_line(lines), fifth = load_line(fifths + t * 64);
+        if (g == 0) fetch_line(lines + 64, to);
+        const Line v = load_line(lines), fifth = load_line(fifths + t * 128);
         int8_t* at = to.codes + g * to.group + t * to.line;
         put_line(at, [&](size_t i) { return ((v.of[i] & each(15)) | (fifth.of[i] >> g & each(1)) << 4) ^ each(kFlip); });
         put_line(at + to.group,
@@ -172,12 +172,9 @@ struct Q6K {
   template <int kFlip>
   static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     for (size_t half = 0; half < 2; ++half)
-      for (size_t t = 0; t < 8; ++t) {
-        const uint8_t *low = lines + half * 1024 + t * 64, *high = lines + 2048 + half * 512 + t * 64;
-        fetch_line(low, to);
-        fetch_line(low + 512, to);
-        fetch_line(high, to);
-        const Line l[2] = {load_line(low), load_line(low + 512)}, h = load_line(high);
+      for (size_t t = 0; t < 8; ++t, lines += 192) {
+        UNROLL for (size_t i = 0; i < 3; ++i) fetch_line(lines + i * 64, to);
+        const Line l[2] = {load_line(lines), load_line(lines + 64)}, h = load_line(lines + 128);
         UNROLL for (size_t q = 0; q < 4; ++q) put_line(place<kGroup>(to, half * 128 + q * 32 + t * 4), [&](size_t i) {
           const Word nibble = l[q % 2].of[i] >> (q / 2 * 4) & each(15);
           return taken_off<kFlip>(nibble | (h.of[i] >> (q * 2) & each(3)) << 4, 32);
@@ -397,12 +394,12 @@ struct TwoBits {
  protected:
   template <int kFlip>
   static void codes(const uint8_t* lines, const UnpackTo& to) {
+    const uint8_t* const thirds = lines + 64;
     for (size_t half = 0; half < 2; ++half)
-      for (size_t t = 0; t < 8; ++t) {
-        const uint8_t *from = lines + half * 512 + t * 64, *thirds = lines + 1024 + t * 64;
-        fetch_line(from, to);
-        if (kThird && half) fetch_line(thirds, to);
-        const Line v = load_line(from), third = load_line(kThird ? thirds : from);
+      for (size_t t = 0; t < 8; ++t, lines += kThird && half == 0 ? 128 : 64) {
+        fetch_line(lines, to);
+        if (kThird && half == 0) fetch_line(lines + 64, to);
+        const Line v = load_line(lines), third = load_line(kThird ? thirds + t * 128 : lines);
         UNROLL for (size_t q = 0; q < 4; ++q) put_line(place<kGroup>(to, half * 128 + q * 32 + t * 4), [&](size_t i) {
           const Word two = v.of[i] >> (q * 2) & each(3);
           return taken_off<kFlip>(kThird ? two | (third.of[i] >> (half * 4 + q) & each(1)) << 2 : two, kThird ? 4 : kLess);

@@ -188,23 +188,25 @@ struct RowSums {
 template <bool kFifth, class Sums>
 INLINE void sums_k45(Sums* s) {
   const BlockRows& b = s->block;
-  const uint8_t *lines = b.lines, *const fifths = lines + 2048;
+  const uint8_t *const fifths = b.lines + 64, *lines = b.lines;
   const int8_t* x = b.x;
-  for (size_t g = 0; g < b.k / 32; g += 2, lines += 512, x += 64) {
+  for (size_t g = 0; g < b.k / 32; g += 2, x += 64) {
+    const size_t step = kFifth && g == 0 ? 128 : 64;
     typename Sums::template Sum<kFifth ? 31 : 15> sum[2];
     UNROLL for (size_t t = 0; t < 8; ++t) {
       b.ask(kFifth ? g * 5 + t * 5 / 4 : g * 4 + t);
       if (kFifth && t % 4 == 3) b.ask(g * 5 + t * 5 / 4 + 1);
-      const Bytes v = load_bytes(lines + t * 64);
+      const Bytes v = load_bytes(lines + t * step);
       Bytes code[2] = {masked(v, 15), masked(down(v, 4), 15)};
       if (kFifth) {
-        const Bytes fifth = down(load_bytes(fifths + t * 64), static_cast<int>(g));
+        const Bytes fifth = down(load_bytes(fifths + t * 128), static_cast<int>(g));
         code[0] = join(code[0], masked(up(fifth, 4), 16));
         code[1] = join(code[1], masked(up(fifth, 3), 16));
       }
       UNROLL for (size_t h = 0; h < 2; ++h) s->add(&sum[h], code[h], x + h * 32 + t * 4);
     }
     UNROLL for (size_t h = 0; h < 2; ++h) s->put(s->total(sum[h]), g + h);
+    lines += 8 * step;
   }
 }
 template <class Sums>
@@ -221,12 +223,12 @@ INLINE void row_sums(Q6K, Sums* s) {
   for (size_t half = 0; half < b.k / 128; ++half) {
     typename Sums::Total total[8];
     s->each_part([&](size_t part) __attribute__((always_inline)) {
-      const uint8_t *lows = b.lines + half * 1024 + part * 256, *highs = b.lines + 2048 + half * 512 + part * 256;
+      const uint8_t* lines = b.lines + half * 1536 + part * 768;
       const int8_t* x = b.x + half * 128 + part * 16;
       typename Sums::template Sum<63> sum[4];
       UNROLL for (size_t t = 0; t < 4; ++t) {
         UNROLL for (size_t j = 0; j < 3; ++j) b.ask(((half * 2 + part) * 4 + t) * 3 + j);
-        const Bytes low[2] = {load_bytes(lows + t * 64), load_bytes(lows + 512 + t * 64)}, high = load_bytes(highs + t * 64);
+        const Bytes low[2] = {load_bytes(lines + t * 192), load_bytes(lines + t * 192 + 64)}, high = load_bytes(lines + t * 192 + 128);
         UNROLL for (int q = 0; q < 4; ++q) {
           const Bytes two = q < 2 ? up(high, 4 - q * 2) : q == 2 ? high : down(high, 2);
           s->add(&sum[q], join(masked(q < 2 ? low[q % 2] : down(low[q % 2], 4), 15), masked(two, 0x30)), x + q * 32 + t * 4);
@@ -304,16 +306,17 @@ INLINE void sums_two_bits(Sums* s) {
   for (size_t half = 0; half < b.k / 128; ++half) {
     typename Sums::Total total[8];
     s->each_part([&](size_t part) __attribute__((always_inline)) {
-      const uint8_t *lines = b.lines + half * 512 + part * 256, *thirds = b.lines + 1024 + part * 256;
+      const size_t step = kThird && half == 0 ? 128 : 64;
+      const uint8_t *lines = b.lines + half * (kThird ? 1024 : 512) + part * kLines * step, *thirds = b.lines + part * 512 + 64;
       const int8_t* x = b.x + half * 128 + part * 16;
       typename Sums::template Sum<kThird ? 7 : 3> sum[4];
       UNROLL for (size_t t = 0; t < kLines; ++t) {
         const size_t line = half * 8 + part * kLines + t;
         b.ask(kThird ? line * 3 / 2 : line);
         if (kThird && t % 2) b.ask(line * 3 / 2 + 1);
-        const Bytes v = load_bytes(lines + t * 64);
+        const Bytes v = load_bytes(lines + t * step);
         Bytes third = v;
-        if (kThird) third = down(load_bytes(thirds + t * 64), static_cast<int>(half * 4));
+        if (kThird) third = down(load_bytes(thirds + t * 128), static_cast<int>(half * 4));
         UNROLL for (int q = 0; q < 4; ++q) {
           Bytes code = masked(down(v, q * 2), 3);
           if (kThird) code = join(code, masked(q < 2 ? up(third, 2 - q) : down(third, q - 2), 4));

@@ -17,6 +17,8 @@ LINNET_ON_GPU void times_bytes(uint32_t bytes, float zero, float (&to)[4]) {
 LINNET_ON_GPU uint32_t word_at(const uint8_t* at) { return *reinterpret_cast<const uint32_t*>(at); }
 // Where input i of 32 of output j lies behind the first line of these.
 LINNET_ON_GPU uint32_t line_of(uint32_t i, uint32_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
+// Where line i of `others` and the eight that are taken with the first of them is, as pack_blocks.cpp has them.
+LINNET_ON_GPU uint32_t beside(uint32_t i, uint32_t others) { return i < 8 ? i * 2 : i < others ? i + 8 : (i - others) * 2 + 1; }
 
 // What most kinds have.
 struct BlockKind {
@@ -57,12 +59,15 @@ struct Q4K : BlockKind {
 struct Q5K : Q4K {
   static constexpr uint32_t kBytes = 2560, kPieces = 10, kLoads = 4;
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 6 + i; }
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return beside(piece * 4 + c, 32); }
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t left = (36 - step) % 32, fifth = w[2 + i][e];  // bit `step` of a byte to its bit 4
     return (w[i][e] >> step % 2 * 4 & 0x0F0F0F0Fu) | ((fifth << left | fifth >> (32 - left) % 32) & 0x10101010u);
   }
   LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
-    return Q4K::code(block, i, j) | (block[2048 + line_of(i, j)] >> i / 32 & 1) << 4;
+    const uint8_t* const at = block + j * 4 + i % 4;
+    const uint32_t four = i % 32 / 4;
+    return (at[beside(i / 64 * 8 + four, 32) * 64] >> i / 32 % 2 * 4 & 15) | (at[beside(32 + four, 32) * 64] >> i / 32 & 1) << 4;
   }
 };
 
@@ -71,6 +76,10 @@ struct Q6K : BlockKind {
   static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 3072, kScales = 288, kPieces = 12, kSteps = 4, kLoads = 6;
   static constexpr float kOne = 0.25f;
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) {
+    const uint32_t i = piece * 4 + c;
+    return i % 8 * 3 + (i < 32 ? i / 16 * 24 + i / 8 % 2 : (i - 32) / 8 * 24 + 2);
+  }
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t run = step % 4, low = w[run % 2 * 2 + i][e];
     return ((run < 2 ? low << 2 : low >> 2) & 0x3C3C3C3Cu) | ((w[4 + i][e] << (6 - run * 2) & 0xC0C0C0C0u) ^ 0x80808080u);
@@ -80,8 +89,9 @@ struct Q6K : BlockKind {
     times_bytes(word_at(entry + 32 + g * 16 + j) ^ 0x80808080u, 128, to);
   }
   LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
-    const uint32_t half = i / 128, run = i % 128 / 32, at = line_of(i, j);
-    const int low = block[half * 1024 + run % 2 * 512 + at] >> run / 2 * 4 & 15, high = block[2048 + half * 512 + at] >> run * 2 & 3;
+    const uint32_t run = i % 128 / 32;
+    const uint8_t* const three = block + (i / 128 * 24 + i % 32 / 4 * 3) * 64 + j * 4 + i % 4;
+    const int low = three[run % 2 * 64] >> run / 2 * 4 & 15, high = three[128] >> run * 2 & 3;
     return (low | high << 4) - 32;
   }
 };
@@ -211,6 +221,7 @@ struct Q3K : BlockKind {
   static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 1536, kScales = 224, kPieces = 6, kSteps = 4, kLoads = 4;
   static constexpr float kOne = 0.03125f;
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 2 + i; }
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return beside(piece * 4 + c, 16); }
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t run = step % 4, two = run < 3 ? w[i][e] << (5 - run * 2) % 32 : w[i][e] >> 1;
     return (two & 0x60606060u) | ((w[2 + i][e] << (7 - step) & 0x80808080u) ^ 0x80808080u);
@@ -221,7 +232,9 @@ struct Q3K : BlockKind {
     times_bytes((low & 0x0F0F0F0Fu) | (high & 0x03030303u) << 4, 32, to);
   }
   LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
-    return Q2K::code(block, i, j) + (block[1024 + line_of(i, j)] >> i / 32 & 1) * 4 - 4;
+    const uint8_t* const at = block + j * 4 + i % 4;
+    const uint32_t four = i % 32 / 4;
+    return (at[beside(i / 128 * 8 + four, 16) * 64] >> i % 128 / 32 * 2 & 3) + (at[beside(16 + four, 16) * 64] >> i / 32 & 1) * 4 - 4;
   }
 };
 

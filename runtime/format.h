@@ -131,13 +131,16 @@ inline constexpr const char* kKvFormatNames = &
 //                  [16] f32 offset, [nested_rows][16] f32 outer, [16] bytes p and then [k/64][16] bytes c: group g has row (g + p) / 256
 //                  of outer, since a checkpoint counts 256 groups over the ends of rows
 //   blocks         [n/16][k/block][lines][16][4] bytes: of the codes that a block of a GGUF file has, four bytes of each output lie
-//                  together, in the file's order, what is behind other parts there (fifth bits, signs) behind the rest. Scales
+//                  together, in the file's order, what is behind other parts there (signs) behind the rest; but where bits of a code lie
+//                  apart, in the order in which kernels want them (format_by_use): memory is read in one straight line. Scales
 //                  [n/16][k/block] entries: [16] f16 for each of the block's, then [16] of each byte that is left: pack_blocks.cpp says
 //                  which they are, scalar.cpp what they stand for
 //   nvfp4          blocks with [2][16] f32 behind a panel's entries: weight = code * fmaf(scale, first, scale * second), in f32. The
 //                  second is 0 where a factor is multiplied by; with it the quotient by a factor comes out to its last bit, too
 // n is padded to 16 and kpad = k rounded up to 32 with zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at
 // multiples of 64.
+constexpr bool format_by_use(Format f) { return f == LINNET_Q5_K || f == LINNET_Q6_K || f == LINNET_Q3_K; }
+inline constexpr uint32_t kByUseVersion = 5;  // linnet.layout_version since when they do
 constexpr uint64_t padded_n(uint64_t n) { return align_up(n, kPanel); }
 constexpr uint64_t padded_k(Format f, uint64_t k) { return format_row(f).run > 1 ? align_up(k, kPadK) : k; }
 // What a row's inputs must be a multiple of.

@@ -386,7 +386,7 @@ uint32_t spec_version(const ModelSpec& s) {
     if (needs > version) version = needs;
   }
   for (const uint8_t* values : s.layer_values)
-    if (values) version = kLayoutVersion;
+    if (values) version = kLayersVersion;
   return version;
 }
 
@@ -510,6 +510,10 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   if (shape[0] > UINT32_MAX || !format_known(static_cast<uint32_t>(shape[0])))
     return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': unknown format ", shape[0], ": made by a newer linnet");
   const auto format = static_cast<Format>(shape[0]);
+  GgufValue version;
+  if (format_by_use(format) && file.key(kLayoutKey, &version) && version.u < kByUseVersion)
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': ", format_name(format), " in the order of ", kLayoutKey,
+                " = ", version.u, ": convert the model again");
   const uint32_t n = r.n(spec, l), k = r.k(spec, l);
   if (r.f32() && format != LINNET_F32)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': format ", shape[0], ", not f32");

@@ -27,7 +27,7 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kLayoutVersion = 4;  // files that need nothing newer are written as older ones
+inline constexpr uint32_t kLayoutVersion = 5;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 

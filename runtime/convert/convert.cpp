@@ -123,7 +123,9 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     if (s.window) b->u32(p + "attention.sliding_window", s.window);
   }
   if (!options.plain) {
-    const uint32_t version = spec_version(s);
+    uint32_t version = spec_version(s);
+    for (const SourceTensor& t : source.tensors)
+      if (format_by_use(packed_format(t, options))) version = kByUseVersion;
     b->u32(kLayoutKey, version);
     for (size_t i = 0; i < kSpecFieldCount; ++i) {
       const SpecField& f = kSpecFields[i];

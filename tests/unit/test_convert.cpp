@@ -1781,6 +1781,9 @@ TEST_CASE("packed files: what does not fit the spec is refused by name") {
   refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 256, 256, 128), LINNET_OK, "");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(99, 256, 256, 128), kNot, "unknown format 99");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(uint64_t{5} << 32, 256, 256, 128), kNot, "unknown format");
+  for (const Format f : {LINNET_Q5_K, LINNET_Q6_K, LINNET_Q3_K})  // their lines lay in another order then
+    refused("linnet.tensor.blk.0.attn_q.weight", shape(f, 256, 256, 256), kNot,
+            std::string(format_name(f)) + " in the order of linnet.layout_version = ");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(6, 256, 256, 64), kBad, "linnet.blk.0.attn_q.weight");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 240, 256, 128), kBad, "240, 256, 128, not 256");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 256, 256, 64), kBad, "256, 256, 64");
