@@ -457,12 +457,17 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
   }
 }
 
+// Said by a specialisation: GCC's -fsanitize=undefined takes no comparison of addresses for a constant.
+template <const KernelTable* kBase>
+constexpr bool kOtherUnpacks = true;
+template <>
+constexpr bool kOtherUnpacks<nullptr> = false;
 // kBase: the tier that unpacks, or NULL: this one.
 template <class Kind, linnet_format kFormat, void (*kProduct)(const GemmArgs*), class Product, const KernelTable* kBase = nullptr>
 void gemm_unpacked(const GemmArgs* args) {
   static constexpr FewRows kFew = few_rows_of<Kind, Product>();
   static constexpr UnpackedBy kBy = [] {
-    if constexpr (kBase != nullptr)
+    if constexpr (kOtherUnpacks<kBase>)
       return UnpackedBy{nullptr, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct, kBase, kFormat};
     else
       return unpacked_by<Kind, kProduct>();
