@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that must pass before a change is in: tests/run.sh [--full | --packages]
 # Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, and the release build last, so
-# that the output ends with its summary. --full fuzzes longer, has CUDA's kernels and whole programs under sanitizers, GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, the kernels with oneDNN, and builds with link-time optimisation,
+# that the output ends with its summary. --full fuzzes longer, has CUDA's kernels, whole programs and figures of errors under sanitizers, GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, the kernels with oneDNN, and builds with link-time optimisation,
 # for one tier, with musl, for Windows and macOS (where zig is) and as a shared library, and in bare roots of Debian. --packages installs what the tests need, and ends.
 set -u
 full=
@@ -124,7 +124,7 @@ tool_answers() { # folder, command...
 stage "format" ./tests/format.sh
 stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 300 || echo 10)"
 stage "fuzz" tests fuzz -L fuzz
-tool='^(test_cli|test_habits|test_manual|test_assistant_app)$' # of whole programs: minutes with sanitizers
+tool='^(test_cli|test_habits|test_manual|test_assistant_app|test_activations|test_characters)$' # of whole programs, and figures alone: minutes with sanitizers
 [ -z "$full" ] || tool='^$'
 stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz -E "$tool"
 if [ -n "$full" ]; then
