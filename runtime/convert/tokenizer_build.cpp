@@ -405,6 +405,25 @@ class Builder {
     bytes.insert(bytes.end(), from, from + count * sizeof(T));
   }
 
+  void write_patterns() {
+    std::vector<tok::Pattern> patterns;
+    std::vector<uint16_t> blocks, next;
+    std::vector<uint8_t> classes;
+    const auto append = [](auto* to, const auto& from) {
+      to->insert(to->end(), from.begin(), from.end());
+      return static_cast<uint32_t>(to->size() - from.size());
+    };
+    for (const SplitTables& p : p_.patterns) {
+      const uint32_t n_blocks = static_cast<uint32_t>(p.classes.size() / tok::kPatternBlock);
+      patterns.push_back(
+          {p.mode, p.n_classes, p.n_states, append(&blocks, p.blocks), append(&classes, p.classes), n_blocks, append(&next, p.next)});
+    }
+    section(tok::kPatterns, patterns.data(), patterns.size());
+    section(tok::kPatternBlockOf, blocks.data(), blocks.size());
+    section(tok::kPatternClassOf, classes.data(), classes.size());
+    section(tok::kPatternNext, next.data(), next.size());
+  }
+
   void write_blob() {
     std::vector<uint32_t> text_at{0};
     std::string text;
@@ -437,6 +456,7 @@ class Builder {
     section(tok::kCharsmapText, charsmap_text_.data(), charsmap_text_.size());
     section(tok::kTrie, trie_.data(), trie_.size());
     section(tok::kScores, scores_.data(), scores_.size());
+    write_patterns();
     out_->bytes.resize(static_cast<size_t>(align_up(out_->bytes.size(), 8)));
 
     header_.magic = tok::kMagic;

@@ -372,6 +372,22 @@ Status read_normalizer(const json* value, bool* replaces, bool* han, TokenizerPa
   return LINNET_OK;
 }
 
+bool pattern_mode(std::string_view behavior, bool invert, uint32_t* out) {
+  if (behavior == "Isolated")
+    *out = tok::kPatternIsolated;
+  else if (behavior == "Removed")
+    *out = invert ? tok::kPatternDropGaps : tok::kPatternDropMatches;
+  else if (behavior == "MergedWithPrevious")
+    *out = invert ? tok::kPatternWithGap : tok::kPatternGapWith;
+  else if (behavior == "MergedWithNext")
+    *out = invert ? tok::kPatternGapWith : tok::kPatternWithGap;
+  else if (behavior == "Contiguous")
+    *out = tok::kPatternContiguous;
+  else
+    return false;
+  return true;
+}
+
 Status read_split(const json& step, const json& whole, bool replaces, TokenizerParts* parts, Error* err) {
   const json* const pattern = json_member(step, "pattern");
   const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
@@ -380,10 +396,19 @@ Status read_split(const json& step, const json& whole, bool replaces, TokenizerP
   bool invert = false;
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "invert", &invert, err));
   if (text && *text == " " && replaces) return LINNET_OK;  // no space is left to split at
-  if (!regex || !behavior) return unknown(err, "pre_tokenizer", whole);
-  const KnownSplit* const known = find_split(*regex);
-  if (!known) return fail(err, LINNET_UNSUPPORTED, kFile, ": the pre_tokenizer's pattern is not supported: ", *regex);
-  if (*behavior != "Isolated" && !(*behavior == "Removed" && invert && known->covers)) return unknown(err, "pre_tokenizer", whole);
+  if ((!regex && !text) || !behavior) return unknown(err, "pre_tokenizer", whole);
+  const KnownSplit* known = regex ? find_split(*regex) : nullptr;
+  // '$' is the end of any line: of the text alone where line breaks were cut off before.
+  const bool lines = std::find(parts->splits.begin(), parts->splits.end(), tok::kSplitLine) != parts->splits.end();
+  if (known && known->split == tok::kSplitEndSpace && !lines) known = nullptr;
+  if (!known || !(*behavior == "Isolated" || (*behavior == "Removed" && invert && known->covers))) {
+    SplitTables tables;
+    if (!pattern_mode(*behavior, invert, &tables.mode)) return unknown(err, "pre_tokenizer", whole);
+    LINNET_TRY(compile_split(regex ? *regex : literal_pattern(*text), kFile, &tables, err));
+    parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size()));
+    parts->patterns.push_back(std::move(tables));
+    return LINNET_OK;
+  }
   parts->splits.push_back(known->split);
   return LINNET_OK;
 }
@@ -456,6 +481,8 @@ Status read_pre_tokenizer(const json* value, bool replaces, bool han, TokenizerP
                    parts->kind == tok::kSpm ? "a BPE without ByteLevel in its pre_tokenizer, and spaces that stay spaces"
                                             : "a Unigram model without Metaspace",
                    value);
+  // Patterns would see U+2581 where the tables have spaces.
+  if (!parts->patterns.empty() && parts->kind != tok::kByteLevel) return unknown(err, "a Split without ByteLevel behind it", value);
   parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
   return LINNET_OK;
 }

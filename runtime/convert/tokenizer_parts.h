@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../tokenizer/blob.h"
+#include "split_pattern.h"
 #include "tokenizer_build.h"
 
 namespace linnet::convert {
@@ -45,6 +46,7 @@ struct TokenizerParts {
   PathName label = "";  // the file, for error texts
   tok::Kind kind = tok::kByteLevel;
   std::vector<tok::Split> splits;
+  std::vector<SplitTables> patterns;  // of kSplitPattern and on
   std::vector<NormalStep> steps;
   std::string charsmap;  // SentencePiece's compiled rules, as the files hold them
   tok::Prefix prefix = tok::kPrefixNever;

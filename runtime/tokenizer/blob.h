@@ -9,6 +9,7 @@
 // A text goes through the steps (normalising), then the splits, each of which cuts the pieces of the one before; a model encodes what is
 // left.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -18,7 +19,7 @@
 namespace linnet::tok {
 
 inline constexpr uint32_t kMagic = 0x4b544e4c;  // "LNTK"
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kMaxTokens = 1u << 21;
 inline constexpr uint32_t kMaxProbe = 4096;     // slots looked at for one key
 inline constexpr uint32_t kMaxAround = 4;       // special tokens put before a text, and after it
@@ -59,7 +60,34 @@ enum Split : uint32_t {
   kSplitMetaspace = 23,     // in front of each ' ' (which stands for U+2581)
   kSplitBert = 24,          // white space separates and is dropped, each punctuation mark is by itself
   kSplitBertHan = 25,       // and so is each Han character
-  kSplitCount
+  kSplitCount,
+  kSplitPattern = 256,  // from here on: the pattern of that number
+};
+// What becomes of a pattern's matches and of the gaps between them: the behaviours of the tokenizers library, inverted or not.
+enum PatternMode : uint32_t {
+  kPatternIsolated = 0,     // each is a piece
+  kPatternDropMatches = 1,  // matches go
+  kPatternDropGaps = 2,     // gaps go
+  kPatternGapWith = 3,      // a gap takes the match behind it along
+  kPatternWithGap = 4,      // a match takes the gap behind it along
+  kPatternContiguous = 5,   // matches in a row are one piece
+  kPatternModes
+};
+inline constexpr uint32_t kPatternBlock = 128, kPatternBlocks = 0x110000 / kPatternBlock;
+inline constexpr uint32_t kPatternStart = 1;       // state 0: nothing can match any more
+inline constexpr uint32_t kPatternMatch = 0x8000;  // of a transition: a match ends in front of the character
+inline constexpr uint32_t kMaxClasses = 255, kMaxStates = kPatternMatch - 1;
+// An automaton over classes of code points. Offsets are elements of the sections named.
+struct Pattern {
+  uint32_t mode, n_classes, n_states;
+  uint32_t blocks_at;             // in kPatternBlockOf: the block of each kPatternBlock code points
+  uint32_t classes_at, n_blocks;  // in kPatternClassOf: the class of each code point of a block
+  uint32_t next_at;               // in kPatternNext: [n_states][n_classes + 1], the last one for the end of the text
+};
+struct PatternTables {
+  uint32_t mode, n_classes;
+  const uint16_t *blocks, *next;
+  const uint8_t* classes;
 };
 // When an SPM text gets a space put in front. Segment: each stretch between raw added tokens. Always: each stretch between added tokens
 // of both lists that does not begin with a space. First: as Always, but only where the text begins.
@@ -124,23 +152,27 @@ struct Added {
 enum AddedFlag : uint32_t { kAddedSpecial = 1, kAddedLeftStrip = 2, kAddedRightStrip = 4, kAddedSingleWord = 8, kAddedKnownFlags = 15 };
 
 enum SectionId : uint32_t {
-  kTextAt,        // uint32_t[n_symbols + 1]: where each symbol's text begins in kText
-  kText,          // bytes
-  kTokenFlags,    // uint8_t[n_tokens]
-  kByteIds,       // int32_t[256]: token of a byte, -1 = none
-  kMerges,        // MergeSlot[], open addressing by (left, right)
-  kWords,         // uint32_t[], open addressing by text: symbol + 1, 0 = free. SPM: single characters; kIgnoreMerges: all plain tokens
-  kAddedRaw,      // Added[] in order of text: found in the text as it is
-  kAddedNormal,   // Added[] in order of text: found in the normalised text
-  kAddedText,     // bytes
-  kCharRanges,    // CharRange[]
-  kCharMaps,      // CharMap[]
-  kReplaces,      // Replace[]
-  kNormalText,    // bytes
-  kCharsmap,      // uint32_t[], a double array (trie.h): values are offsets in kCharsmapText
-  kCharsmapText,  // bytes, each text ends with a 0
-  kTrie,          // uint32_t[], likewise: values are token ids. Unigram and WordPiece
-  kScores,        // double[n_tokens]. Unigram
+  kTextAt,          // uint32_t[n_symbols + 1]: where each symbol's text begins in kText
+  kText,            // bytes
+  kTokenFlags,      // uint8_t[n_tokens]
+  kByteIds,         // int32_t[256]: token of a byte, -1 = none
+  kMerges,          // MergeSlot[], open addressing by (left, right)
+  kWords,           // uint32_t[], open addressing by text: symbol + 1, 0 = free. SPM: single characters; kIgnoreMerges: all plain tokens
+  kAddedRaw,        // Added[] in order of text: found in the text as it is
+  kAddedNormal,     // Added[] in order of text: found in the normalised text
+  kAddedText,       // bytes
+  kCharRanges,      // CharRange[]
+  kCharMaps,        // CharMap[]
+  kReplaces,        // Replace[]
+  kNormalText,      // bytes
+  kCharsmap,        // uint32_t[], a double array (trie.h): values are offsets in kCharsmapText
+  kCharsmapText,    // bytes, each text ends with a 0
+  kTrie,            // uint32_t[], likewise: values are token ids. Unigram and WordPiece
+  kScores,          // double[n_tokens]. Unigram
+  kPatterns,        // Pattern[]; from here on since version 3
+  kPatternBlockOf,  // uint16_t[]
+  kPatternClassOf,  // uint8_t[]
+  kPatternNext,     // uint16_t[]
   kSectionCount
 };
 struct Section {
@@ -168,6 +200,9 @@ struct Header {
   Section section[kSectionCount];
 };
 static_assert(sizeof(Header) % 8 == 0 && sizeof(Header) <= sizeof(Tokenizer::header));
+
+// Version 2: the sections up to kScores.
+inline constexpr uint32_t kHeader2Bytes = offsetof(Header, section) + (kScores + 1) * sizeof(Section);
 
 // Version 1: one split, NFC as a flag (1), and only the sections up to kAddedText.
 struct Header1 {
@@ -260,6 +295,13 @@ struct Tables {
   const char* normal_text;
   const double* scores;
 
+  const Pattern& pattern_at(uint32_t i) const { return reinterpret_cast<const Pattern*>(base_ + header->section[kPatterns].at)[i]; }
+  PatternTables pattern(uint32_t i) const {
+    const auto section = [this](SectionId id) { return base_ + header->section[id].at; };
+    const Pattern& p = pattern_at(i);
+    return {p.mode, p.n_classes, reinterpret_cast<const uint16_t*>(section(kPatternBlockOf)) + p.blocks_at,
+            reinterpret_cast<const uint16_t*>(section(kPatternNext)) + p.next_at, section(kPatternClassOf) + p.classes_at};
+  }
   Trie trie(SectionId id) const { return {reinterpret_cast<const uint32_t*>(base_ + header->section[id].at), count(id)}; }
   std::string_view charsmap_text(uint32_t offset) const {  // "" for an offset that is none
     const uint32_t n = count(kCharsmapText);

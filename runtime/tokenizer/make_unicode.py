@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc, ../chat/unicode_case.inc, and the tests'
-data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata.
+"""Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and unicode_properties.inc,
+../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
 
-Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11): PCRE2 10.42, which the tests compare the splitters with, knows the
-same version.
+Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11) and a Perl that has the same (5.36): PCRE2 10.42, which the tests
+compare the splitters with, knows the same version.
 """
 import pathlib
 import random
+import subprocess
 import sys
 import unicodedata as ud
 import zlib
@@ -84,6 +85,36 @@ def write_maps():
         lines = [", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)]
         text += "constexpr MapEntry %s[] = {\n  " % name + ",\n  ".join(lines) + "};\n"
     (HERE.parent / "convert" / "unicode_maps.inc").write_text(text)
+
+
+PERL_SCRIPTS = """use Unicode::UCD qw(prop_invmap);
+my ($first, $script) = prop_invmap("Script");
+print Unicode::UCD::UnicodeVersion(), "\\n";
+print "$first->[$_] $script->[$_]\\n" for 0 .. $#$first;
+"""
+
+
+def write_properties():
+    """What \\p{...} names: general categories and scripts, for the converter's patterns."""
+    version, *rows = subprocess.run(["perl", "-e", PERL_SCRIPTS], check=True, capture_output=True, text=True).stdout.split("\n")
+    assert version == ud.unidata_version
+    starts = {int(first): script for first, script in (row.split() for row in rows if row)}
+    scripts, categories = sorted(set(starts.values())), sorted({ud.category(chr(c)) for c in range(LAST + 1)})
+    assert len(scripts) < 256
+    cells, last, script = [], None, None
+    for c in range(LAST + 1):
+        script = starts.get(c, script)
+        now = (categories.index(ud.category(chr(c))), scripts.index(script))
+        if now != last:
+            cells.append("{0x%x, %d, %d}" % (c, *now))
+        last = now
+    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. From that code point on, category and script.\n"
+    text += "constexpr PropertyRange kProperties[] = {\n  "
+    text += ",\n  ".join(", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)) + "};\n"
+    for name, names in (("kCategories", categories), ("kScripts", [s.lower().replace("_", "") for s in scripts])):
+        lines = [", ".join('"%s"' % x for x in names[i:i + 9]) for i in range(0, len(names), 9)]
+        text += f"constexpr std::string_view {name}[] = {{\n  " + ",\n  ".join(lines) + "};\n"
+    (HERE.parent / "convert" / "unicode_properties.inc").write_text(text)
 
 
 def canonical_pair(c):
@@ -232,6 +263,7 @@ def main():
         sys.exit("needs Unicode 14.0.0, this Python has " + ud.unidata_version)
     write_class()
     write_maps()
+    write_properties()
     write_cases(*write_nfc())
     write_case()
     write_sums()

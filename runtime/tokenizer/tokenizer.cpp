@@ -7,6 +7,7 @@
 #include "../../platform/reader.h"
 #include "blob.h"
 #include "bpe.h"
+#include "pattern.h"
 #include "unicode.h"
 
 namespace linnet {
@@ -19,7 +20,7 @@ Status bad(Error* err, const char* field, uint64_t value) {
   return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", field, " ", value, " is out of range");
 }
 
-// The header as version 2 has it, and the bytes that it takes in the blob.
+// The header as the newest version has it, and the bytes that it takes in the blob.
 Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* header_bytes, Error* err) {
   Header1 old;
   *out = {};
@@ -30,6 +31,14 @@ Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* hea
     if (bytes < sizeof *out) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
     std::memcpy(out, blob, sizeof *out);
     *header_bytes = sizeof *out;
+    return LINNET_OK;
+  }
+  if (old.version == 2) {
+    if (bytes < kHeader2Bytes)
+      return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
+    std::memcpy(out, blob, kHeader2Bytes);
+    for (uint32_t i = kPatterns; i < kSectionCount; ++i) out->section[i] = {kHeader2Bytes, 0};
+    *header_bytes = kHeader2Bytes;
     return LINNET_OK;
   }
   if (old.version != 1)
@@ -61,7 +70,8 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
   if (h.flags & ~uint32_t{kKnownFlags}) return bad(err, "flags", h.flags);
   if (h.n_splits > kMaxSplits) return bad(err, "n_splits", h.n_splits);
   for (uint32_t i = 0; i < h.n_splits; ++i)
-    if (h.splits[i] >= kSplitCount) return bad(err, "split", h.splits[i]);
+    if (h.splits[i] >= kSplitCount && (h.splits[i] < kSplitPattern || h.splits[i] - kSplitPattern >= h.section[kPatterns].count))
+      return bad(err, "split", h.splits[i]);
   if (h.prefix == kPrefixWord && (h.n_splits == 0 || h.splits[0] != kSplitWhitespace)) return bad(err, "prefix", h.prefix);
   if (h.n_steps > kMaxSteps) return bad(err, "n_steps", h.n_steps);
   if (h.growth == 0 || h.growth > kMaxGrowth) return bad(err, "growth", h.growth);
@@ -88,9 +98,27 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
 }
 
 Status check_sections(const Header& h, uint32_t header_bytes, Error* err) {
-  static constexpr uint32_t kElement[kSectionCount] = {
-      4, 1, 1, 4, sizeof(MergeSlot), 4, sizeof(Added), sizeof(Added), 1, sizeof(CharRange), sizeof(CharMap), sizeof(Replace),
-      1, 4, 1, 4, sizeof(double)};
+  static constexpr uint32_t kElement[kSectionCount] = {4,
+                                                       1,
+                                                       1,
+                                                       4,
+                                                       sizeof(MergeSlot),
+                                                       4,
+                                                       sizeof(Added),
+                                                       sizeof(Added),
+                                                       1,
+                                                       sizeof(CharRange),
+                                                       sizeof(CharMap),
+                                                       sizeof(Replace),
+                                                       1,
+                                                       4,
+                                                       1,
+                                                       4,
+                                                       sizeof(double),
+                                                       sizeof(Pattern),
+                                                       2,
+                                                       1,
+                                                       2};
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
     if (s.at % 8 != 0 || s.at < header_bytes || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
@@ -150,6 +178,27 @@ Status check_steps(const Tables& t, Error* err) {
     if (!fits(t.char_maps[i].first, t.char_maps[i].count, t.count(kCharRanges))) return bad(err, "map", i);
   for (uint32_t i = 0; i < t.count(kCharRanges); ++i)
     if (!text(t.char_ranges[i].text_at, t.char_ranges[i].text_bytes)) return bad(err, "range of a map", i);
+  return LINNET_OK;
+}
+
+Status check_patterns(const Tables& t, Error* err) {
+  for (uint32_t i = 0; i < t.count(kPatterns); ++i) {
+    const Pattern& p = t.pattern_at(i);
+    if (p.mode >= kPatternModes) return bad(err, "mode of a pattern", p.mode);
+    if (p.n_classes == 0 || p.n_classes > kMaxClasses) return bad(err, "classes of a pattern", p.n_classes);
+    if (p.n_states <= kPatternStart || p.n_states > kMaxStates) return bad(err, "states of a pattern", p.n_states);
+    const uint32_t n_next = p.n_states * (p.n_classes + 1);
+    if (!fits(p.blocks_at, kPatternBlocks, t.count(kPatternBlockOf)) || p.n_blocks > kPatternBlocks ||
+        !fits(p.classes_at, p.n_blocks * kPatternBlock, t.count(kPatternClassOf)) || !fits(p.next_at, n_next, t.count(kPatternNext)))
+      return bad(err, "place of pattern", i);
+    const PatternTables tables = t.pattern(i);
+    for (uint32_t k = 0; k < kPatternBlocks; ++k)
+      if (tables.blocks[k] >= p.n_blocks) return bad(err, "block of a pattern", tables.blocks[k]);
+    for (uint32_t k = 0; k < p.n_blocks * kPatternBlock; ++k)
+      if (tables.classes[k] >= p.n_classes) return bad(err, "class of a pattern", tables.classes[k]);
+    for (uint32_t k = 0; k < n_next; ++k)
+      if ((tables.next[k] & ~kPatternMatch) >= p.n_states) return bad(err, "state of a pattern", tables.next[k]);
+  }
   return LINNET_OK;
 }
 
@@ -364,7 +413,9 @@ class Encoder {
 
   void words(std::string_view s, uint32_t depth) {
     if (depth == h_.n_splits) return encode(s);
-    const Split split = static_cast<Split>(h_.splits[depth]);
+    const uint32_t number = h_.splits[depth];
+    if (number >= kSplitPattern) return pattern_words(t_.pattern(number - kSplitPattern), s, depth);
+    const Split split = static_cast<Split>(number);
     for (size_t i = 0; i < s.size();) {
       const size_t n = word_bytes(split, s.data(), i, s.size());
       std::string_view word(s.data() + i, n);
@@ -377,6 +428,17 @@ class Encoder {
       }
       words(word, depth + 1);
     }
+  }
+
+  void pattern_words(const PatternTables& pattern, std::string_view s, uint32_t depth) {
+    PatternMemory memory;
+    for (size_t i = 0; i < s.size();) {
+      bool dropped = false;
+      const size_t n = pattern_bytes(pattern, s.data(), i, s.size(), &memory, &dropped);
+      if (!dropped) words({s.data() + i, n}, depth + 1);
+      i += n;
+    }
+    out_->steps += memory.steps;
   }
 
   void encode(std::string_view s) {
@@ -423,6 +485,7 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
   const Tables t(view);
   LINNET_TRY(check_symbols(t, err));
   LINNET_TRY(check_steps(t, err));
+  LINNET_TRY(check_patterns(t, err));
   LINNET_TRY(check_added(t, kAddedRaw, err));
   LINNET_TRY(check_added(t, kAddedNormal, err));
   view.n_tokens = h.n_tokens;

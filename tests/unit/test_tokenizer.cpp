@@ -1,10 +1,9 @@
 // Tokenizers against vectors of the reference tokenizers, splitters against PCRE2, NFC against Python's, time.
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "test_tokenizer.h"
 
-#include <pcre2.h>
-
 #include <ctime>
+
+#include "tests/pcre2_regex.h"
 
 namespace {
 
@@ -307,34 +306,6 @@ TEST_CASE("time grows with the text, not with its square") {
 
 namespace {
 
-class Regex {
- public:
-  explicit Regex(const char* pattern) {
-    int error = 0;
-    size_t at = 0;
-    code_ = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &error, &at, nullptr);
-    REQUIRE(code_);
-    pcre2_jit_compile(code_, PCRE2_JIT_COMPLETE);
-    match_ = pcre2_match_data_create(8, nullptr);
-  }
-  Regex(const Regex&) = delete;
-  Regex& operator=(const Regex&) = delete;
-  ~Regex() {
-    pcre2_match_data_free(match_);
-    pcre2_code_free(code_);
-  }
-  // Bytes of the match that begins at `at`, 0 if there is none.
-  size_t match(std::string_view text, size_t at) const {
-    const int n = pcre2_match(code_, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK,
-                              match_, nullptr);
-    return n > 0 ? pcre2_get_ovector_pointer(match_)[1] - at : 0;
-  }
-
- private:
-  pcre2_code* code_;
-  pcre2_match_data* match_;
-};
-
 // The models' own texts, as PCRE2 writes code points. covers: without gaps.
 #define LINE_TAIL R"(|\s*[\r\n]+|\s+(?!\S)|\s+)"
 #define O200K(c)                                                                      \
@@ -371,43 +342,11 @@ constexpr Expression kExpressions[] = {
     {tok::kSplitWhitespace, R"(\s+)"},
     {tok::kSplitBert, R"(\s+|[\p{P}$+<=>^`|~])"},
 };
-// PCRE2's \s has U+180E, which lost White_Space in Unicode 6.3; the regex library behind the reference tokenizers leaves it out, as we do.
-constexpr uint32_t kOnlyPcreSpace = 0x180E;
-
-bool pcre_knows_our_unicode() {
-  char version[32] = {};
-  pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, version);
-  if (std::string(version) == "14.0.0") return true;
-  std::printf("skipped: PCRE2 has Unicode %s, the tables 14.0.0\n", version);
-  return false;
-}
-
 std::vector<size_t> words_of(tok::Split split, std::string_view text) {
   std::vector<size_t> out;
   for (size_t at = 0; at < text.size(); at += out.back()) out.push_back(tok::word_bytes(split, text.data(), at, text.size()));
   return out;
 }
-// Matches, and what lies between them.
-std::vector<size_t> regex_words(const Regex& regex, std::string_view text) {
-  std::vector<size_t> out;
-  size_t gap = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t n = regex.match(text, at);
-    if (n == 0) {
-      const size_t bytes = next_char(text.data() + at, text.size() - at).bytes;
-      gap += bytes;
-      at += bytes;
-      continue;
-    }
-    if (gap) out.push_back(gap);
-    gap = 0;
-    out.push_back(n);
-    at += n;
-  }
-  if (gap) out.push_back(gap);
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("classes of all code points equal PCRE2's") {

@@ -1,0 +1,833 @@
+// A pattern is parsed into a tree, written as a program of ordered choices, and made deterministic: a state is the list of the program's
+// places that are still possible, in the order in which backtracking would try them.
+#include "split_pattern.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "../../platform/utf8.h"
+#include "../tokenizer/blob.h"
+#include "../tokenizer/unicode.h"
+#include "automaton.h"
+
+namespace linnet::convert {
+namespace {
+
+struct PropertyRange {
+  uint32_t first;
+  uint8_t category, script;
+};
+#include "unicode_properties.inc"
+
+constexpr size_t kMaxPatternBytes = 8192, kMaxSets = 1024, kMaxProgram = 1u << 15, kMaxTable = 1u << 19;
+constexpr size_t kMaxSteps = size_t{1} << 26, kMaxPairs = size_t{1} << 23;  // so that a hostile pattern takes seconds at most
+constexpr uint32_t kMaxDepth = 64, kMaxRepeat = 1024, kForever = 0xFFFFFFFF, kLastCode = 0x10FFFF;
+
+// ---- sets of code points ------------------------------------------------------------------------------------------------
+
+// In order, with a gap between any two. `end`: of a condition on the next character, whether the text's end will do.
+struct Set {
+  std::vector<CharRange> ranges;
+  bool end = false;
+
+  bool has(uint32_t code) const {
+    const auto at = std::upper_bound(ranges.begin(), ranges.end(), code, [](uint32_t c, const CharRange& r) { return c < r.first; });
+    return at != ranges.begin() && code <= at[-1].last;
+  }
+  void add(uint32_t first, uint32_t last) { ranges.push_back({first, last}); }
+  void add(const Set& other) { ranges.insert(ranges.end(), other.ranges.begin(), other.ranges.end()); }
+  void sort() {
+    std::sort(ranges.begin(), ranges.end(), [](const CharRange& a, const CharRange& b) { return a.first < b.first; });
+    std::vector<CharRange> out;
+    for (const CharRange& r : ranges) {
+      if (!out.empty() && r.first <= out.back().last + 1)
+        out.back().last = std::max(out.back().last, r.last);
+      else
+        out.push_back(r);
+    }
+    ranges = std::move(out);
+  }
+};
+Set inverse(const Set& of) {
+  Set out;
+  uint32_t from = 0;
+  for (const CharRange& r : of.ranges) {
+    if (r.first > from) out.add(from, r.first - 1);
+    from = r.last + 1;
+  }
+  if (from <= kLastCode) out.add(from, kLastCode);
+  out.end = !of.end;
+  return out;
+}
+Set both(const Set& a, const Set& b) {
+  Set out;
+  for (const CharRange& x : a.ranges)
+    for (const CharRange& y : b.ranges)
+      if (std::max(x.first, y.first) <= std::min(x.last, y.last)) out.add(std::max(x.first, y.first), std::min(x.last, y.last));
+  return out;
+}
+template <class Has>
+Set set_of(const Has& has) {
+  Set out;
+  for (uint32_t c = 0; c <= kLastCode; ++c)
+    if (has(c)) out.add(c, c);
+  out.sort();
+  return out;
+}
+
+const Set& white_space() {
+  static const Set set = set_of([](uint32_t c) { return tok::char_class(c) == tok::CharClass::kSpace; });
+  return set;
+}
+// In Oniguruma joiners are none. By itself, \w has the superscripts and fractions of Latin-1 too, which it has not inside of classes.
+const Set& word_characters() {
+  static const Set set = set_of([](uint32_t c) { return tok::is_word(c) && c != 0x200C && c != 0x200D; });
+  return set;
+}
+constexpr CharRange kLatinNumbers[] = {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}};
+
+struct LongName {
+  std::string_view name, category;
+};
+constexpr LongName kLongNames[] = {{"letter", "L"},
+                                   {"uppercaseletter", "Lu"},
+                                   {"lowercaseletter", "Ll"},
+                                   {"titlecaseletter", "Lt"},
+                                   {"modifierletter", "Lm"},
+                                   {"otherletter", "Lo"},
+                                   {"mark", "M"},
+                                   {"nonspacingmark", "Mn"},
+                                   {"spacingmark", "Mc"},
+                                   {"enclosingmark", "Me"},
+                                   {"number", "N"},
+                                   {"decimalnumber", "Nd"},
+                                   {"letternumber", "Nl"},
+                                   {"othernumber", "No"},
+                                   {"punctuation", "P"},
+                                   {"symbol", "S"},
+                                   {"mathsymbol", "Sm"},
+                                   {"currencysymbol", "Sc"},
+                                   {"modifiersymbol", "Sk"},
+                                   {"othersymbol", "So"},
+                                   {"separator", "Z"},
+                                   {"spaceseparator", "Zs"},
+                                   {"lineseparator", "Zl"},
+                                   {"paragraphseparator", "Zp"},
+                                   {"other", "C"},
+                                   {"control", "Cc"},
+                                   {"format", "Cf"},
+                                   {"privateuse", "Co"},
+                                   {"dashpunctuation", "Pd"},
+                                   {"openpunctuation", "Ps"},
+                                   {"closepunctuation", "Pe"},
+                                   {"connectorpunctuation", "Pc"},
+                                   {"initialpunctuation", "Pi"},
+                                   {"finalpunctuation", "Pf"},
+                                   {"otherpunctuation", "Po"}};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+bool is_letter(uint32_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+
+// The characters of a general category or a script; false: there is none of that name.
+bool property(std::string_view spelled, Set* out) {
+  std::string name;
+  for (const char c : spelled)
+    if (c != ' ' && c != '_' && c != '-') name.push_back(lower(c));
+  std::string_view category = name;
+  for (const LongName& l : kLongNames)
+    if (l.name == name) category = l.category;
+  const auto in_category = [category](std::string_view of) {
+    return lower(category[0]) == lower(of[0]) && (category.size() == 1 || lower(category[1]) == of[1]);
+  };
+  const auto script = std::find(std::begin(kScripts), std::end(kScripts), name);
+  const bool known = !category.empty() && category.size() <= 2 && std::any_of(std::begin(kCategories), std::end(kCategories), in_category);
+  if (!known && script == std::end(kScripts)) return false;
+  for (size_t i = 0; i < std::size(kProperties); ++i) {
+    const PropertyRange& p = kProperties[i];
+    const uint32_t last = i + 1 < std::size(kProperties) ? kProperties[i + 1].first - 1 : kLastCode;
+    if (known ? in_category(kCategories[p.category]) : p.script == script - std::begin(kScripts)) out->add(p.first, last);
+  }
+  out->sort();
+  return true;
+}
+
+// ---- parsing ------------------------------------------------------------------------------------------------------------
+
+struct Node {
+  enum Kind : uint8_t { kSet, kCondition, kSequence, kChoice, kRepeat } kind;
+  uint32_t set = 0;  // kSet, kCondition
+  std::vector<uint32_t> parts = {};
+  uint32_t least = 0, most = 0;  // kRepeat
+  bool lazy = false;
+};
+
+class Parser {
+ public:
+  Parser(std::string_view pattern, const char* label, Error* err) : s_(pattern), label_(label), err_(err) {}
+
+  Status run(uint32_t* root) {
+    if (s_.size() > kMaxPatternBytes) return refuse("more than 8192 bytes");
+    for (size_t i = 0; i < s_.size(); i += next_char(s_.data() + i, s_.size() - i).bytes)
+      if (next_char(s_.data() + i, s_.size() - i).code == kBadByte) return refuse("a byte that is no text");
+    LINNET_TRY(choice(0, root));
+    if (more()) return refuse("')' without '('");
+    if (may_be_empty(*root)) return refuse("an expression that may match nothing");
+    return LINNET_OK;
+  }
+
+  std::vector<Node> nodes;
+  std::vector<Set> sets;
+
+  template <class... Parts>
+  Status refuse(const Parts&... what) {
+    return fail(err_, LINNET_UNSUPPORTED, label_, ": the pre_tokenizer's pattern is not supported: ", what..., " at byte ",
+                std::min(at_, s_.size()), " of ", s_);
+  }
+
+ private:
+  bool more() const { return at_ < s_.size(); }
+  bool is(char c, size_t ahead = 0) const { return at_ + ahead < s_.size() && s_[at_ + ahead] == c; }
+  bool take(std::string_view text) {
+    if (s_.compare(at_, text.size(), text) != 0) return false;
+    at_ += text.size();
+    return true;
+  }
+  uint32_t take_char() {
+    const Char c = next_char(s_.data() + at_, s_.size() - at_);
+    at_ += c.bytes;
+    return c.code;
+  }
+  uint32_t add(Node node) {
+    nodes.push_back(std::move(node));
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+  uint32_t add_set(Node::Kind kind, Set set) {
+    sets.push_back(std::move(set));
+    return add({kind, static_cast<uint32_t>(sets.size() - 1)});
+  }
+
+  bool may_be_empty(uint32_t id) const {
+    const Node& n = nodes[id];
+    const auto empty = [this](uint32_t part) { return may_be_empty(part); };
+    switch (n.kind) {
+      case Node::kSet:
+        return false;
+      case Node::kCondition:
+        return true;
+      case Node::kSequence:
+        return std::all_of(n.parts.begin(), n.parts.end(), empty);
+      case Node::kChoice:
+        return std::any_of(n.parts.begin(), n.parts.end(), empty);
+      default:
+        return n.least == 0 || empty(n.parts[0]);
+    }
+  }
+
+  Status choice(uint32_t depth, uint32_t* out) {
+    if (depth > kMaxDepth) return refuse("groups more than ", kMaxDepth, " deep");
+    Node node{Node::kChoice};
+    do {
+      last_letter_ = 0;
+      uint32_t part = 0;
+      LINNET_TRY(sequence(depth, &part));
+      node.parts.push_back(part);
+    } while (take("|"));
+    last_letter_ = 0;
+    *out = node.parts.size() == 1 ? node.parts[0] : add(std::move(node));
+    return LINNET_OK;
+  }
+
+  Status sequence(uint32_t depth, uint32_t* out) {
+    Node node{Node::kSequence};
+    while (more() && !is('|') && !is(')')) {
+      uint32_t part = 0;
+      LINNET_TRY(atom(depth, &part));
+      LINNET_TRY(repeats(&part));
+      if (sets.size() > kMaxSets) return refuse("more than ", kMaxSets, " classes");
+      node.parts.push_back(part);
+    }
+    *out = node.parts.size() == 1 ? node.parts[0] : add(std::move(node));
+    return LINNET_OK;
+  }
+
+  Status repeats(uint32_t* part) {
+    uint32_t least = 0, most = kForever;
+    const size_t from = at_;
+    const bool interval = is('{');
+    if (take("+")) {
+      least = 1;
+    } else if (take("?")) {
+      most = 1;
+    } else if (interval) {
+      LINNET_TRY(read_interval(&least, &most));
+    } else if (!take("*")) {
+      return LINNET_OK;
+    }
+    last_letter_ = 0;
+    const Node::Kind kind = nodes[*part].kind;
+    const auto refuse_at = [&](const char* what) {
+      at_ = from;
+      return refuse(what);
+    };
+    if (kind == Node::kCondition) return refuse_at("a repeated condition");
+    // Libraries do not agree on what ends such a loop.
+    if (most > 1 && may_be_empty(*part)) return refuse_at("a repeat of what may match nothing");
+    const bool possessive = is('+'), lazy = is('?');
+    if (interval && (possessive || (lazy && least == most))) return refuse_at("a mark behind {}");
+    at_ += possessive || lazy;
+    if (is('*') || is('+') || is('?') || is('{')) return refuse_at("a repeat of a repeat");
+    if (!possessive) {
+      *part = add({Node::kRepeat, 0, {*part}, least, most, lazy});
+      return LINNET_OK;
+    }
+    // A run that gives nothing back ends where the class does.
+    if (kind != Node::kSet) return refuse_at("a possessive repeat of more than a class");
+    const uint32_t stop = add_set(Node::kCondition, inverse(sets[nodes[*part].set]));
+    if (most == 1) {
+      *part = add({Node::kChoice, 0, {*part, stop}});
+    } else {
+      const uint32_t loop = add({Node::kRepeat, 0, {*part}, least, most});
+      *part = add({Node::kSequence, 0, {loop, stop}});
+    }
+    return LINNET_OK;
+  }
+
+  bool read_number(uint32_t* out) {
+    const size_t from = at_;
+    *out = 0;
+    for (; more() && s_[at_] >= '0' && s_[at_] <= '9' && at_ - from < 5; ++at_) *out = *out * 10 + static_cast<uint32_t>(s_[at_] - '0');
+    return at_ > from;
+  }
+  Status read_interval(uint32_t* least, uint32_t* most) {
+    const size_t from = at_++;
+    const bool first = read_number(least);
+    *most = *least;
+    bool second = first;
+    if (take(",")) {
+      second = read_number(most);
+      if (!second) *most = kForever;
+    }
+    const bool closed = take("}");
+    if (closed && (first || second) && *least <= *most && *least <= kMaxRepeat && (*most == kForever || *most <= kMaxRepeat))
+      return LINNET_OK;
+    at_ = from;
+    return refuse("a repeat other than up to ", kMaxRepeat, " times");
+  }
+
+  Status atom(uint32_t depth, uint32_t* out) {
+    const char c = s_[at_];
+    if (c == '(') return group(depth, out);
+    Set set;
+    if (c == '[') {
+      last_letter_ = 0;
+      ++at_;
+      LINNET_TRY(char_class(depth, &set));
+    } else if (c == '.') {
+      last_letter_ = 0;
+      ++at_;
+      set.add('\n', '\n');
+      set = inverse(set);
+      set.end = false;
+    } else if (c == '$' || s_.compare(at_, 2, "\\z") == 0) {
+      at_ += c == '$' ? 1 : 2;
+      set.end = true;
+      if (c == '$') set.add('\n', '\n');  // in Oniguruma it is the end of any line
+      *out = add_set(Node::kCondition, std::move(set));
+      return LINNET_OK;
+    } else if (c == '^') {
+      return refuse("'^'");
+    } else if (c == '*' || c == '+' || c == '?' || c == '{') {
+      return refuse("a repeat of nothing");
+    } else {
+      uint32_t code = 0;
+      bool is_char = true;
+      if (c == '\\')
+        LINNET_TRY(escape(false, &set, &is_char, &code));
+      else
+        code = take_char();
+      if (is_char) LINNET_TRY(add_char(code, code, &set));
+      LINNET_TRY(no_ligature(is_char ? code : 0));
+      set.sort();
+    }
+    *out = add_set(Node::kSet, std::move(set));
+    return LINNET_OK;
+  }
+
+  // Without case, Oniguruma takes one character for two letters: U+00DF for "ss", U+FB01 for "fi".
+  Status no_ligature(uint32_t code) {
+    const char letter = static_cast<char>(code < 0x80 && is_letter(code) ? code | 32 : 0);
+    const char pair[] = {last_letter_, letter};
+    for (const std::string_view two : {"ss", "ff", "fi", "fl", "st"})
+      if (any_case_ && two == std::string_view(pair, 2)) return refuse("'", two, "' without case");
+    last_letter_ = letter;
+    return LINNET_OK;
+  }
+
+  // Characters, in both cases where case is ignored.
+  Status add_char(uint32_t first, uint32_t last, Set* set) {
+    set->add(first, last);
+    if (!any_case_) return LINNET_OK;
+    if (last >= 0x80) return refuse("a character beyond ASCII without case");
+    for (uint32_t c = first; c <= last; ++c) {
+      if (!is_letter(c)) continue;
+      set->add(c ^ 32, c ^ 32);
+      if ((c | 32) == 's') set->add(0x17F, 0x17F);
+      if ((c | 32) == 'k') set->add(0x212A, 0x212A);
+    }
+    return LINNET_OK;
+  }
+
+  Status group(uint32_t depth, uint32_t* out) {
+    const size_t from = at_++;
+    const bool outer_case = any_case_;
+    bool condition = false, negated = false;
+    last_letter_ = 0;
+    if (take("?:")) {
+    } else if (take("?i:")) {
+      any_case_ = true;
+    } else if (take("?-i:")) {
+      any_case_ = false;
+    } else if (is('?') && (is('=', 1) || is('!', 1))) {
+      condition = true;
+      negated = is('!', 1);
+      at_ += 2;
+    } else if (is('?')) {
+      at_ = from;
+      const bool behind = is('<', 2) && (is('=', 3) || is('!', 3));
+      const char* const what = behind       ? "look-behind"
+                               : is('>', 2) ? "an atomic group"
+                               : is('<', 2) ? "a named group"
+                               : is('(', 2) ? "a condition on a group"
+                               : is('~', 2) ? "an absent operator"
+                                            : "a group with such a mark";
+      return refuse(what);
+    } else if (is('*')) {
+      at_ = from;
+      return refuse("a callout");
+    }
+    LINNET_TRY(choice(depth + 1, out));
+    if (!take(")")) return refuse("the end inside a group");
+    any_case_ = outer_case;
+    if (!condition) return LINNET_OK;
+    Set set;
+    if (!as_condition(*out, &set)) {
+      at_ = from;
+      return refuse("a look-ahead of more than one character");
+    }
+    set.sort();
+    *out = add_set(Node::kCondition, negated ? inverse(set) : std::move(set));
+    return LINNET_OK;
+  }
+
+  // The next characters that let a look-ahead pass.
+  bool as_condition(uint32_t id, Set* out) const {
+    const Node& n = nodes[id];
+    if (n.kind == Node::kChoice) return std::all_of(n.parts.begin(), n.parts.end(), [&](uint32_t part) { return as_condition(part, out); });
+    if (n.kind == Node::kRepeat && n.least == 1) return as_condition(n.parts[0], out);
+    if (n.kind != Node::kSet && n.kind != Node::kCondition) return false;
+    out->add(sets[n.set]);
+    out->end = out->end || sets[n.set].end;
+    return true;
+  }
+
+  // Behind '['. Sets joined by && are cut with each other, and all of it is inverted where it says so.
+  Status char_class(uint32_t depth, Set* out) {
+    if (depth > kMaxDepth) return refuse("classes more than ", kMaxDepth, " deep");
+    const bool negated = take("^");
+    if (negated && any_case_) return refuse("an inverted class without case");
+    bool cut = false;
+    Set now;
+    for (bool empty = true;; empty = false) {
+      if (!more()) return refuse("the end inside a class");
+      if (empty && is(']')) return refuse("an empty class");
+      const bool joined = s_.compare(at_, 2, "&&") == 0;
+      if (joined && any_case_) return refuse("'&&' without case");
+      if (joined || is(']')) {
+        if (empty) return refuse("'&&' without a class");
+        now.sort();
+        *out = cut ? both(*out, now) : std::move(now);
+        at_ += joined ? 2 : 1;
+        if (!joined) break;
+        cut = true;
+        now = {};
+        if (is(']') || s_.compare(at_, 2, "&&") == 0) return refuse("'&&' without a class");
+      }
+      LINNET_TRY(class_item(depth, &now));
+    }
+    if (negated) *out = inverse(*out);
+    out->end = false;
+    return LINNET_OK;
+  }
+
+  Status class_item(uint32_t depth, Set* now) {
+    const size_t from = at_;
+    if (is('[')) {
+      if (is(':', 1)) return refuse("a POSIX class");
+      ++at_;
+      Set inner;
+      LINNET_TRY(char_class(depth + 1, &inner));
+      now->add(inner);
+      return no_range();
+    }
+    uint32_t first = 0;
+    bool is_char = true;
+    LINNET_TRY(class_char(now, &is_char, &first));
+    if (!is_char) return no_range();
+    if (first == '-' && at_ - from == 1) {  // by itself only at an end
+      const bool ends = s_[from - 1] == '[' || s_[from - 1] == '^' || is(']');
+      if (!ends) return refuse("'-' inside a class");
+    }
+    uint32_t last = first;
+    if (is('-') && !is(']', 1)) {
+      ++at_;
+      if (is('[')) return refuse("a range up to a class");
+      LINNET_TRY(class_char(now, &is_char, &last));
+      if (!is_char || last < first) return refuse("a range that is none");
+    }
+    return add_char(first, last, now);
+  }
+  Status no_range() { return is('-') && !is(']', 1) ? refuse("a range from a class on") : LINNET_OK; }
+  Status class_char(Set* now, bool* is_char, uint32_t* code) {
+    *is_char = true;
+    if (!more()) return refuse("the end inside a class");
+    if (is('\\')) return escape(true, now, is_char, code);
+    *code = take_char();
+    return LINNET_OK;
+  }
+
+  // A class is added to *set, a character is *code.
+  Status escape(bool in_class, Set* set, bool* is_char, uint32_t* code) {
+    const size_t from = at_++;
+    const auto refuse_at = [&](const char* what) {
+      at_ = from;
+      return refuse(what, " '", std::string_view(s_).substr(from, 2), "'");
+    };
+    if (!more()) return refuse_at("an unfinished escape");
+    const uint32_t c = take_char();
+    *is_char = false;
+    Set found;
+    switch (c) {
+      case 'd':
+      case 'D':
+        property("Nd", &found);
+        break;
+      case 's':
+      case 'S':
+        found = white_space();
+        break;
+      case 'w':
+      case 'W':
+        if (any_case_) return refuse_at("without case, an escape");
+        found = word_characters();
+        if (!in_class)
+          for (const CharRange& r : kLatinNumbers) found.add(r.first, r.last);
+        found.sort();
+        break;
+      case 'p':
+      case 'P': {
+        if (any_case_) return refuse_at("without case, an escape");
+        const size_t end = is('{') ? s_.find('}', at_) : s_.npos;
+        if (end == s_.npos) return refuse_at("an escape without {}");
+        std::string_view name = s_.substr(at_ + 1, end - at_ - 1);
+        const bool inverted = !name.empty() && name[0] == '^';
+        if (inverted) name.remove_prefix(1);
+        if (!property(name, &found)) return refuse("a property '", name, "'");
+        at_ = end + 1;
+        if (inverted) found = inverse(found);
+        break;
+      }
+      default:
+        *is_char = true;
+        return escaped_char(c, from, code);
+    }
+    if (c == 'D' || c == 'S' || c == 'W' || c == 'P') found = inverse(found);
+    set->add(found);
+    return LINNET_OK;
+  }
+
+  Status escaped_char(uint32_t c, size_t from, uint32_t* code) {
+    constexpr std::pair<char, char> kControls[] = {{'r', '\r'}, {'n', '\n'}, {'t', '\t'}, {'f', '\f'}, {'v', '\v'}, {'a', 7}, {'e', 27}};
+    for (const auto& [letter, control] : kControls)
+      if (c == static_cast<uint32_t>(letter)) {
+        *code = static_cast<uint32_t>(control);
+        return LINNET_OK;
+      }
+    const bool braces = c == 'x' && is('{');
+    if (c == 'u' || c == 'x') {
+      at_ += braces;
+      const size_t digits = at_, most = braces ? 6 : c == 'u' ? 4 : 2;
+      for (*code = 0; more() && at_ - digits < most; ++at_) {
+        const char d = lower(s_[at_]);
+        if (d >= '0' && d <= '9')
+          *code = *code * 16 + static_cast<uint32_t>(d - '0');
+        else if (d >= 'a' && d <= 'f')
+          *code = *code * 16 + static_cast<uint32_t>(d - 'a' + 10);
+        else
+          break;
+      }
+      const size_t n = at_ - digits;
+      const bool whole = braces ? n && take("}") : n == most;
+      const bool good = *code <= kLastCode && (*code < 0xD800 || *code >= 0xE000) && (c == 'u' || braces || *code < 0x80);
+      if (whole && good) return LINNET_OK;
+    } else if (!is_letter(c) && !(c >= '0' && c <= '9')) {
+      *code = c;
+      return LINNET_OK;
+    }
+    at_ = from;
+    const bool reference = (c >= '1' && c <= '9') || c == 'k';
+    const char* const what = reference                          ? "a back-reference"
+                             : c == 'g'                         ? "a call of a group"
+                             : c == 'b' || c == 'B'             ? "a word boundary"
+                             : c == 'A' || c == 'G' || c == 'Z' ? "an anchor"
+                                                                : "an escape";
+    return refuse(what, " '", s_.substr(from, 2), "'");
+  }
+
+  const std::string_view s_;
+  const char* label_;
+  Error* err_;
+  size_t at_ = 0;
+  bool any_case_ = false;
+  char last_letter_ = 0;  // the letter right before, lower case
+};
+
+// ---- the program, and its states ----------------------------------------------------------------------------------------
+
+struct Op {
+  enum Kind : uint8_t { kRead, kCondition, kEither, kMatch } kind;
+  uint32_t set, next, other;  // kEither: next is tried first
+};
+
+class Compiler {
+ public:
+  Compiler(Parser* parsed, SplitTables* out) : p_(*parsed), out_(*out) {}
+
+  Status run(uint32_t root) {
+    // From the end to the beginning: each piece is written once what comes behind it is known.
+    program_.push_back({Op::kMatch, 0, 0, 0});
+    const uint32_t start = write(root, 0);
+    if (program_.size() > kMaxProgram) return p_.refuse("repeats of more than ", kMaxProgram, " steps");
+    if (!classes()) return p_.refuse("more than ", tok::kMaxClasses, " kinds of characters");
+    if (!states(start)) return p_.refuse("more states than fit");
+    if (!reads_once()) return p_.refuse("what reads the same text again and again");
+    return LINNET_OK;
+  }
+
+ private:
+  uint32_t add(Op op) {
+    if (program_.size() <= kMaxProgram) program_.push_back(op);
+    return static_cast<uint32_t>(program_.size() - 1);
+  }
+
+  uint32_t write(uint32_t id, uint32_t next) {
+    const Node& n = p_.nodes[id];
+    if (program_.size() > kMaxProgram) return next;
+    switch (n.kind) {
+      case Node::kSet:
+        return add({Op::kRead, n.set, next, 0});
+      case Node::kCondition:
+        return add({Op::kCondition, n.set, next, 0});
+      case Node::kSequence:
+        for (size_t i = n.parts.size(); i-- > 0;) next = write(n.parts[i], next);
+        return next;
+      case Node::kChoice: {
+        uint32_t rest = write(n.parts.back(), next);
+        for (size_t i = n.parts.size() - 1; i-- > 0;) rest = either(write(n.parts[i], next), rest, false);
+        return rest;
+      }
+      default:
+        break;
+    }
+    uint32_t at = next;
+    if (n.most == kForever) {
+      const uint32_t loop = add({Op::kEither, 0, next, next});
+      const uint32_t body = write(n.parts[0], loop);
+      (n.lazy ? program_[loop].other : program_[loop].next) = body;
+      at = loop;
+    } else {
+      for (uint32_t i = n.least; i < n.most && program_.size() <= kMaxProgram; ++i) at = either(write(n.parts[0], at), next, n.lazy);
+    }
+    for (uint32_t i = 0; i < n.least && program_.size() <= kMaxProgram; ++i) at = write(n.parts[0], at);
+    return at;
+  }
+  uint32_t either(uint32_t first, uint32_t second, bool swapped) {
+    return add({Op::kEither, 0, swapped ? second : first, swapped ? first : second});
+  }
+
+  // Code points that no set tells apart are of one class.
+  bool classes() {
+    std::vector<uint32_t> cuts = {0};
+    for (const Set& s : p_.sets)
+      for (const CharRange& r : s.ranges) {
+        cuts.push_back(r.first);
+        cuts.push_back(r.last + 1);
+      }
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    if (cuts.back() == kLastCode + 1) cuts.pop_back();
+    std::map<std::vector<bool>, uint32_t> known;
+    std::vector<uint8_t> all(kLastCode + 1);
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      std::vector<bool> in;
+      for (const Set& s : p_.sets) in.push_back(s.has(cuts[i]));
+      const auto [at, is_new] = known.try_emplace(in, static_cast<uint32_t>(known.size()));
+      if (is_new) in_set_.push_back(std::move(in));
+      if (known.size() > tok::kMaxClasses) return false;
+      const uint32_t end = i + 1 < cuts.size() ? cuts[i + 1] : kLastCode + 1;
+      std::fill(all.begin() + cuts[i], all.begin() + end, static_cast<uint8_t>(at->second));
+    }
+    std::vector<bool> end;
+    for (const Set& s : p_.sets) end.push_back(s.end);
+    in_set_.push_back(std::move(end));
+    out_.n_classes = static_cast<uint32_t>(known.size());
+    std::map<std::string, uint16_t> blocks;
+    for (auto at = all.begin(); at != all.end(); at += tok::kPatternBlock) {
+      const auto [block, is_new] = blocks.try_emplace(std::string(at, at + tok::kPatternBlock), static_cast<uint16_t>(blocks.size()));
+      if (is_new) out_.classes.insert(out_.classes.end(), at, at + tok::kPatternBlock);
+      out_.blocks.push_back(block->second);
+    }
+    return true;
+  }
+
+  using State = std::vector<uint32_t>;
+
+  // What is possible behind a character of the class. True: a match ends in front of it, and nothing that would be tried after that counts.
+  bool step(const State& from, uint32_t kind, State* out) {
+    out->clear();
+    ++mark_;
+    std::vector<uint32_t>& todo = todo_;
+    todo.assign(from.rbegin(), from.rend());
+    while (!todo.empty()) {
+      const uint32_t at = todo.back();
+      todo.pop_back();
+      ++steps_;
+      if (seen_[at] == mark_) continue;
+      seen_[at] = mark_;
+      const Op& op = program_[at];
+      if (op.kind == Op::kMatch) return true;
+      if (op.kind == Op::kEither) {
+        todo.push_back(op.other);
+        todo.push_back(op.next);
+      } else if (in_set_[kind][op.set] && op.kind == Op::kCondition) {
+        todo.push_back(op.next);
+      } else if (in_set_[kind][op.set] && kind < out_.n_classes && taken_[op.next] != mark_) {
+        taken_[op.next] = mark_;
+        out->push_back(op.next);
+      }
+    }
+    return false;
+  }
+
+  bool states(uint32_t start) {
+    seen_.assign(program_.size(), 0);
+    taken_.assign(program_.size(), 0);
+    std::map<State, uint32_t> known = {{{}, 0}, {{start}, tok::kPatternStart}};
+    std::vector<State> all = {{}, {start}};
+    const uint32_t width = out_.n_classes + 1;
+    out_.next.assign(width, 0);
+    State to;
+    for (size_t i = 1; i < all.size(); ++i) {
+      if (all.size() > tok::kMaxStates || (i + 1) * width > kMaxTable || steps_ > kMaxSteps) return false;
+      for (uint32_t kind = 0; kind < width; ++kind) {
+        const bool match = step(all[i], kind, &to);
+        const auto [at, is_new] = known.try_emplace(to, static_cast<uint32_t>(all.size()));
+        if (is_new) all.push_back(to);
+        if (at->second > tok::kMaxStates) return false;
+        out_.next.push_back(static_cast<uint16_t>(at->second | (match ? tok::kPatternMatch : 0)));
+      }
+    }
+    out_.n_states = static_cast<uint32_t>(all.size());
+    return true;
+  }
+
+  // A match is looked for from where the one before ended, or one character on where there was none. What was read beyond that is read
+  // again. That is linear unless two readers, the second of which began behind the first, can both go on for ever without a match and then
+  // end without one. Where they go on in one and the same state, tok::PatternMemory keeps it from being read twice.
+  bool reads_once() {
+    const uint32_t n = out_.n_states;
+    const auto to = [this](uint64_t state, uint32_t kind) { return out_.next[static_cast<size_t>(state) * (out_.n_classes + 1) + kind]; };
+    // Whether reading may end without a further match.
+    std::vector<bool> fails(n);
+    uint32_t rounds = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      if (++rounds > 100) return false;
+      for (uint32_t state = n - 1; state > 0; --state)
+        for (uint32_t kind = 0; kind <= out_.n_classes && !fails[state]; ++kind) {
+          const uint32_t next = to(state, kind);
+          fails[state] = next == 0 || (!(next & tok::kPatternMatch) && (kind == out_.n_classes || fails[next]));
+          changed = changed || fails[state];
+        }
+    }
+    enum : uint8_t { kNew, kOnTheWay, kDone };
+    std::unordered_map<uint64_t, uint8_t> pairs;
+    std::vector<uint64_t> todo;
+    const auto reach = [&](uint32_t first, uint32_t second) {
+      first &= ~uint32_t{tok::kPatternMatch}, second &= ~uint32_t{tok::kPatternMatch};
+      const uint64_t pair = uint64_t{first} * n + second;
+      if (fails[first] && second && pairs.try_emplace(pair, kNew).second) todo.push_back(pair);
+    };
+    for (uint32_t state = 1; state < n; ++state) reach(state, tok::kPatternStart);
+    while (!todo.empty() && pairs.size() * (out_.n_classes + 1) <= kMaxPairs) {
+      const uint64_t pair = todo.back();
+      todo.pop_back();
+      for (uint32_t kind = 0; kind < out_.n_classes; ++kind)
+        if (!(to(pair / n, kind) & tok::kPatternMatch)) reach(to(pair / n, kind), to(pair % n, kind));
+    }
+    if (pairs.size() * (out_.n_classes + 1) > kMaxPairs) return false;
+    std::vector<std::pair<uint64_t, uint32_t>> way;  // a pair, and the kind to go on with
+    for (auto& [from, mark] : pairs) {
+      if (mark == kNew) way.push_back({from, 0});
+      while (!way.empty()) {
+        const auto [pair, kind] = way.back();
+        if (kind == 0) pairs[pair] = kOnTheWay;
+        if (kind == out_.n_classes) {
+          pairs[pair] = kDone;
+          way.pop_back();
+          continue;
+        }
+        ++way.back().second;
+        const uint32_t first = to(pair / n, kind), second = to(pair % n, kind);
+        if (((first | second) & tok::kPatternMatch) || !fails[first] || !fails[second]) continue;
+        const uint64_t next = uint64_t{first} * n + second;
+        if (next == pair && first == second) continue;
+        const uint8_t seen = pairs[next];
+        if (seen == kOnTheWay) return false;
+        if (seen == kNew) way.push_back({next, 0});
+      }
+    }
+    return true;
+  }
+
+  Parser& p_;
+  SplitTables& out_;
+  std::vector<Op> program_;
+  std::vector<std::vector<bool>> in_set_;  // by class, the last one the text's end
+  std::vector<uint32_t> seen_, taken_, todo_;
+  uint32_t mark_ = 0;
+  size_t steps_ = 0;
+};
+
+}  // namespace
+
+Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err) {
+  Parser parser(pattern, label, err);
+  uint32_t root = 0;
+  LINNET_TRY(parser.run(&root));
+  return Compiler(&parser, out).run(root);
+}
+
+std::string literal_pattern(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const uint32_t code = static_cast<uint8_t>(c);
+    if (code < 0x80 && !is_letter(code) && !(code >= '0' && code <= '9')) out.push_back('\\');
+    out.push_back(c);
+  }
+  return out;
+}
+
+}  // namespace linnet::convert
