@@ -39,17 +39,7 @@ struct Set {
   }
   void add(uint32_t first, uint32_t last) { ranges.push_back({first, last}); }
   void add(const Set& other) { ranges.insert(ranges.end(), other.ranges.begin(), other.ranges.end()); }
-  void sort() {
-    std::sort(ranges.begin(), ranges.end(), [](const CharRange& a, const CharRange& b) { return a.first < b.first; });
-    std::vector<CharRange> out;
-    for (const CharRange& r : ranges) {
-      if (!out.empty() && r.first <= out.back().last + 1)
-        out.back().last = std::max(out.back().last, r.last);
-      else
-        out.push_back(r);
-    }
-    ranges = std::move(out);
-  }
+  void sort() { ranges = merged(std::move(ranges)); }
 };
 Set inverse(const Set& of) {
   Set out;
