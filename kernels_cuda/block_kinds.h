@@ -77,8 +77,7 @@ struct Q6K : BlockKind {
   static constexpr float kOne = 0.25f;
   LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
   LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) {
-    const uint32_t i = piece * 4 + c;
-    return i % 8 * 3 + (i < 32 ? i / 16 * 24 + i / 8 % 2 : (i - 32) / 8 * 24 + 2);
+    return c * 3 + piece % 2 * 12 + (piece < 8 ? piece / 4 * 24 + piece / 2 % 2 : (piece - 8) / 2 * 24 + 2);
   }
   LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t run = step % 4, low = w[run % 2 * 2 + i][e];

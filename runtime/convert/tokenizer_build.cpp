@@ -406,6 +406,7 @@ class Builder {
   }
 
   void write_patterns() {
+    if (p_.patterns.empty()) return;
     std::vector<tok::Pattern> patterns;
     std::vector<uint16_t> blocks, next;
     std::vector<uint8_t> classes;
@@ -438,7 +439,9 @@ class Builder {
                                       (type == kByteType ? tok::kByte : 0) | (type == kUnknownType ? tok::kUnknown : 0) |
                                       (ends_generation(i) ? tok::kEog : 0) | (continues(i) ? tok::kContinues : 0));
     }
-    out_->bytes.assign(sizeof header_, 0);
+    // Without patterns the tables are those of version 2, which older runtimes read too.
+    const size_t header_bytes = p_.patterns.empty() ? tok::kHeader2Bytes : sizeof header_;
+    out_->bytes.assign(header_bytes, 0);
     section(tok::kTextAt, text_at.data(), text_at.size());
     section(tok::kText, text.data(), text.size());
     section(tok::kTokenFlags, flags.data(), flags.size());
@@ -460,7 +463,7 @@ class Builder {
     out_->bytes.resize(static_cast<size_t>(align_up(out_->bytes.size(), 8)));
 
     header_.magic = tok::kMagic;
-    header_.version = tok::kVersion;
+    header_.version = p_.patterns.empty() ? 2 : tok::kVersion;
     header_.bytes = static_cast<uint32_t>(out_->bytes.size());
     header_.kind = p_.kind;
     header_.prefix = p_.prefix;
@@ -480,7 +483,7 @@ class Builder {
     header_.merge_probe = merge_probe_;
     header_.word_probe = word_probe_;
     header_.max_word = max_word_;
-    std::memcpy(out_->bytes.data(), &header_, sizeof header_);
+    std::memcpy(out_->bytes.data(), &header_, header_bytes);
   }
 
   // The standard keys for other tools.
