@@ -28,6 +28,7 @@ void rewind(GrammarPlace& p, uint32_t keep) {
 // As far as token `end`, which the sequence remembers as all from p.from on.
 void follow(Sequence& seq, uint32_t end) {
   GrammarPlace& p = seq.place;
+  if (!grammar_knows(*p.grammar, p.state)) p.at = p.from, p.state = p.from_state;
   for (; p.at < end; ++p.at) p.state = grammar_advance(*p.grammar, p.state, seq.history[p.at - seq.n_forgotten]);
 }
 
@@ -140,7 +141,7 @@ void make_room(const linnet_session& s, Sequence& seq, uint32_t n) {
     rewind(p, p.from);
     follow(seq, seq.n_forgotten + have - stay);
     p.from = p.at;
-    p.from_state = p.state;
+    p.from_state = p.state = grammar_keep(*p.grammar, p.state);
   }
   std::memmove(seq.history, seq.history + have - stay, stay * sizeof *seq.history);
   seq.n_forgotten += have - stay;

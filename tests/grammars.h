@@ -1,8 +1,10 @@
 // Grammars as tests read them, and schemas as the specification has them.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct Texts {
   std::vector<uint32_t> first;
   std::vector<linnet::GrammarEdge> edges;
   linnet::GrammarStarts starts{};
+  std::vector<linnet::GrammarCall> calls;
 
   explicit Texts(std::vector<uint8_t> b) : blob(std::move(b)) {
     std::memcpy(&h, blob.data(), sizeof h);
@@ -27,7 +30,17 @@ struct Texts {
     edges.resize(h.n_edges);
     const bool wide = h.version > 1;
     const size_t edge = wide ? sizeof(linnet::GrammarEdge) : sizeof(linnet::NarrowGrammarEdge);
-    REQUIRE(blob.size() == sizeof h + first.size() * 4 + edges.size() * edge + (wide ? sizeof starts : 0));
+    const size_t behind = sizeof h + first.size() * 4 + edges.size() * edge + (wide ? sizeof starts : 0);
+    if (h.version > 2) {
+      uint32_t n = 0;
+      REQUIRE(blob.size() >= behind + sizeof n);
+      std::memcpy(&n, blob.data() + behind, sizeof n);
+      calls.resize(n);
+      REQUIRE(blob.size() == behind + sizeof n + n * sizeof calls[0]);
+      std::memcpy(calls.data(), blob.data() + behind + sizeof n, n * sizeof calls[0]);
+    } else {
+      REQUIRE(blob.size() == behind);
+    }
     std::memcpy(first.data(), blob.data() + sizeof h, first.size() * 4);
     const uint8_t* at = blob.data() + sizeof h + first.size() * 4;
     for (linnet::GrammarEdge& e : edges) {
@@ -52,8 +65,54 @@ struct Texts {
     return state;
   }
   bool accepts(const std::string& text, uint32_t state = 0) const {
+    if (!calls.empty()) {
+      Ways ways = begin(state);
+      for (const char c : text) ways = step(ways, static_cast<uint8_t>(c));
+      return may_end(ways);
+    }
     const uint32_t end = behind(text, state);
     return end != linnet::kGrammarLost && first[end] & linnet::kGrammarAccepts;
+  }
+
+  // With calls, as plainly as it can be said: a way to read a text is a state, and the calls that wait with how often each was read.
+  using Way = std::pair<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>>;
+  using Ways = std::set<Way>;
+  Ways closed(const Ways& from) const {
+    Ways all = from;
+    std::vector<Way> open(from.begin(), from.end());
+    const auto add = [&](Way w) {
+      if (w.second.size() <= linnet::kStackDepth && all.insert(w).second) open.push_back(std::move(w));
+    };
+    while (!open.empty()) {
+      const auto [state, stack] = open.back();
+      open.pop_back();
+      for (uint32_t c = 0; c < calls.size(); ++c)
+        if (calls[c].from == state) {
+          Way in{calls[c].start, stack};
+          in.second.push_back({c, 1});
+          add(std::move(in));
+        }
+      if (stack.empty() || !(first[state] & linnet::kGrammarAccepts)) continue;
+      const auto [c, n] = stack.back();
+      Way out{calls[c].to, stack}, again{calls[c].start, stack};
+      out.second.pop_back();
+      if (n >= calls[c].least) add(std::move(out));
+      again.second.back().second = calls[c].most == linnet::kGrammarNoEnd ? std::min(n + 1, calls[c].least) : n + 1;
+      if (n < calls[c].most) add(std::move(again));
+    }
+    return all;
+  }
+  Ways begin(uint32_t state = 0) const { return closed({{state, {}}}); }
+  Ways step(const Ways& from, uint8_t byte) const {
+    Ways to;
+    for (const auto& [state, stack] : from)
+      for (uint32_t e = at(first[state]); e < at(first[state + 1]); ++e)
+        if (edges[e].lo <= byte && byte <= edges[e].hi) to.insert({edges[e].to, stack});
+    return closed(to);
+  }
+  bool may_end(const Ways& ways) const {
+    return std::any_of(ways.begin(), ways.end(),
+                       [&](const Way& w) { return w.second.empty() && first[w.first] & linnet::kGrammarAccepts; });
   }
 };
 

@@ -131,7 +131,7 @@ linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const 
   LINNET_NEED_ARG(n_bytes);
   if (cap) LINNET_NEED_ARG(out);
   if (!name) name = "grammar";
-  if (kind < LINNET_GRAMMAR_SCHEMA || kind > LINNET_GRAMMAR_TEXT_OR_CALL)
+  if (kind < LINNET_GRAMMAR_SCHEMA || kind > LINNET_GRAMMAR_CHOICES)
     return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: kind is ", uint32_t{kind}, ": there is no such linnet_grammar_kind");
   if (json_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", json_bytes, " bytes, at most ", convert::kMaxGrammarJson);

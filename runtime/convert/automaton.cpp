@@ -1,6 +1,7 @@
 #include "automaton.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 
@@ -24,6 +25,18 @@ void Automaton::add(uint32_t from, const Arc& arc) {
 void Automaton::skip(uint32_t from, uint32_t to) { add(from, {to, kNowhere, 0, 0, false, false}); }
 void Automaton::bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi) { add(from, {to, kNowhere, lo, hi, true, own_}); }
 
+uint32_t Automaton::rule(uint32_t start, uint32_t end, std::string name) {
+  rules_.push_back({start, end, std::move(name)});
+  return static_cast<uint32_t>(rules_.size() - 1);
+}
+void Automaton::call(uint32_t from, uint32_t to, uint32_t rule, uint32_t least, uint32_t most) {
+  if (full()) return;
+  calls_.push_back({to, rule, least, most});
+  Arc arc{static_cast<uint32_t>(calls_.size() - 1), kNowhere, 0, 0, false, false};
+  arc.calls = true;
+  add(from, arc);
+}
+
 bool Automaton::reads(uint32_t from, uint32_t to, std::string_view s) const {
   std::vector<uint32_t> here = {from}, next;
   std::vector<size_t> seen(heads_.size(), 0);  // at which place a node was come to last, counted from 1
@@ -33,7 +46,7 @@ bool Automaton::reads(uint32_t from, uint32_t to, std::string_view s) const {
     for (size_t i = 0; i < here.size(); ++i)
       for (uint32_t a = heads_[here[i]]; a != kNowhere; a = arcs_[a].next) {
         const Arc& arc = arcs_[a];
-        if (!arc.reads && seen[arc.to] != at + 1) seen[arc.to] = at + 1, here.push_back(arc.to);
+        if (!arc.reads && !arc.calls && seen[arc.to] != at + 1) seen[arc.to] = at + 1, here.push_back(arc.to);
         if (arc.reads && at < s.size() && static_cast<uint8_t>(s[at]) >= arc.lo && static_cast<uint8_t>(s[at]) <= arc.hi)
           next.push_back(arc.to);
       }
@@ -271,10 +284,40 @@ std::vector<CharRange> all_but(const std::vector<CharRange>& ranges) {
   return out;
 }
 
+// Rules that may read nothing: their ends are come to by what reads nothing, calls of such rules among it.
+void Automaton::find_empty(std::vector<Rule>* rules) const {
+  std::vector<size_t> seen(heads_.size(), 0);
+  size_t round = 0;
+  for (bool more = true; more;) {
+    more = false;
+    for (Rule& r : *rules) {
+      if (r.empty) continue;
+      ++round;
+      std::vector<uint32_t> open = {r.start};
+      while (!open.empty() && !r.empty) {
+        const uint32_t i = open.back();
+        open.pop_back();
+        if (seen[i] == round) continue;
+        seen[i] = round;
+        if (i == r.end) r.empty = more = true;
+        for (uint32_t a = heads_[i]; a != kNowhere; a = arcs_[a].next) {
+          const Arc& arc = arcs_[a];
+          if (arc.calls && (!calls_[arc.to].least || (*rules)[calls_[arc.to].rule].empty)) open.push_back(calls_[arc.to].to);
+          if (!arc.calls && !arc.reads) open.push_back(arc.to);
+        }
+      }
+    }
+  }
+}
+
 // Sets of nodes become states, in the order in which they are met.
 class Determiner {
  public:
-  Determiner(const Automaton& a, uint32_t end) : a_(a), end_(end), seen_(a.heads_.size(), 0) {}
+  Determiner(const Automaton& a, uint32_t end, std::vector<Automaton::Rule> rules)
+      : a_(a), rules_(std::move(rules)), ends_(a.heads_.size(), false), seen_(a.heads_.size(), 0) {
+    ends_[end] = true;
+    for (const Automaton::Rule& r : rules_) ends_[r.end] = true;
+  }
 
   struct Edge {
     uint8_t lo, hi;
@@ -283,36 +326,44 @@ class Determiner {
   };
   std::vector<std::vector<Edge>> edges;
   std::vector<bool> accepts;
-  std::vector<uint32_t> began;  // states of the starts
+  std::vector<uint32_t> began;        // states of the starts
+  std::vector<GrammarCall> calls;     // in order of `from`
+  const std::string* left = nullptr;  // a rule that begins with itself
 
   // The first states are those of `starts`, if no two are the same.
   bool run(const std::vector<uint32_t>& starts) {
     for (const uint32_t start : starts) began.push_back(state_of({start}));
     for (size_t i = 0; i < sets_.size(); ++i)
       if (!leave(i)) return false;
-    return true;
+    return !left_recursion();
   }
 
   // States from which no text ends are left out; false where the first is one.
   bool trim() {
     const size_t n = edges.size();
-    std::vector<std::vector<uint32_t>> back(n);
+    std::vector<std::vector<uint32_t>> back(n), back_calls(n);
     std::vector<uint32_t> open, name(n, 0);
     std::vector<bool> live = accepts;
     for (uint32_t i = 0; i < n; ++i) {
       for (const Edge& e : edges[i]) back[e.to].push_back(i);
       if (live[i]) open.push_back(i);
     }
+    for (uint32_t i = 0; i < calls.size(); ++i)
+      for (const uint32_t j : {calls[i].start, calls[i].to}) back_calls[j].push_back(i);
     while (!open.empty()) {
       const uint32_t i = open.back();
       open.pop_back();
-      for (const uint32_t j : back[i])
+      const auto mark = [&](uint32_t j) {
         if (!live[j]) live[j] = true, open.push_back(j);
+      };
+      for (const uint32_t j : back[i]) mark(j);
+      for (const uint32_t c : back_calls[i])
+        if (live[calls[c].start] && live[calls[c].to]) mark(calls[c].from);
     }
     for (const uint32_t i : began)
       if (!live[i]) return false;
-    uint32_t left = 0;
-    for (size_t i = 0; i < n; ++i) name[i] = live[i] ? left++ : 0;
+    uint32_t n_left = 0;
+    for (size_t i = 0; i < n; ++i) name[i] = live[i] ? n_left++ : 0;
     for (size_t i = 0; i < n; ++i) {
       if (!live[i]) continue;
       std::vector<Edge> kept;
@@ -326,17 +377,20 @@ class Determiner {
       edges[name[i]] = std::move(kept);
       accepts[name[i]] = accepts[i];
     }
-    edges.resize(left);
-    accepts.resize(left);
+    edges.resize(n_left);
+    accepts.resize(n_left);
     for (uint32_t& i : began) i = name[i];
+    std::erase_if(calls, [&](const GrammarCall& c) { return !live[c.from] || !live[c.start] || !live[c.to]; });
+    for (GrammarCall& c : calls) c.from = name[c.from], c.start = name[c.start], c.to = name[c.to];
     return true;
   }
 
  private:
   static constexpr size_t kMaxWork = size_t{1} << 24;  // nodes looked at, for all sets
 
-  // The state of a set of nodes and all that they skip to.
-  uint32_t state_of(std::vector<uint32_t> nodes) {
+  // The state of a set of nodes and all that they skip to. called: where a call begins, which reads something: what may read nothing is
+  // passed by where it is called.
+  uint32_t state_of(std::vector<uint32_t> nodes, bool called = false) {
     ++round_;
     std::vector<uint32_t> key;
     bool end = false;
@@ -345,18 +399,19 @@ class Determiner {
       nodes.pop_back();
       if (seen_[i] == round_) continue;
       seen_[i] = round_;
-      end |= i == end_;
-      bool reads = i == end_;
+      end |= ends_[i];
+      bool reads = ends_[i];
       for (uint32_t arc = a_.heads_[i]; arc != kNowhere; arc = a_.arcs_[arc].next) {
-        if (a_.arcs_[arc].reads)
-          reads = true;
-        else
-          nodes.push_back(a_.arcs_[arc].to);
+        const Automaton::Arc& one = a_.arcs_[arc];
+        reads |= one.reads || one.calls;
+        if (one.calls && may_pass(a_.calls_[one.to])) nodes.push_back(a_.calls_[one.to].to);
+        if (!one.calls && !one.reads) nodes.push_back(one.to);
       }
       ++work_;
       if (reads) key.push_back(i);
     }
     std::sort(key.begin(), key.end());
+    if (end && called) key.push_back(kNowhere), end = false;
     const auto [at, is_new] = known_.try_emplace(key, static_cast<uint32_t>(sets_.size()));
     if (is_new) {
       sets_.push_back(&at->first);
@@ -368,13 +423,30 @@ class Determiner {
 
   bool leave(size_t state) {
     std::vector<Automaton::Arc> arcs;
+    std::map<std::array<uint32_t, 3>, std::vector<uint32_t>> called;  // rule, least, most; where what they read leads
     bool cut[257] = {};
-    for (const uint32_t i : *sets_[state])
-      for (uint32_t arc = a_.heads_[i]; arc != kNowhere; arc = a_.arcs_[arc].next)
-        if (const Automaton::Arc& one = a_.arcs_[arc]; one.reads) {
+    for (const uint32_t i : *sets_[state]) {
+      if (i == kNowhere) continue;
+      for (uint32_t arc = a_.heads_[i]; arc != kNowhere; arc = a_.arcs_[arc].next) {
+        const Automaton::Arc& one = a_.arcs_[arc];
+        if (one.reads) {
           arcs.push_back(one);
           cut[one.lo] = cut[one.hi + 1] = true;
+        } else if (one.calls) {
+          const Automaton::Call& c = a_.calls_[one.to];
+          const uint32_t least = rules_[c.rule].empty || !c.least ? 1 : c.least;
+          called[{c.rule, least, c.most ? c.most : kGrammarNoEnd}].push_back(c.to);
         }
+      }
+    }
+    if (called.size() > kMaxThreads) return false;
+    for (auto& [c, to] : called) {
+      work_ += to.size();
+      const uint32_t start = state_of({rules_[c[0]].start}, true);
+      calls.push_back({static_cast<uint32_t>(state), start, state_of(std::move(to)), c[1], c[2]});
+      rule_of_[start] = c[0];
+      if (calls.size() > kGrammarMaxCalls) return false;
+    }
     for (int lo = 0, hi = 0; lo < 256; lo = hi) {
       for (hi = lo + 1; hi < 256 && !cut[hi];) ++hi;
       std::vector<uint32_t> to;
@@ -390,8 +462,46 @@ class Determiner {
     return true;
   }
 
+  bool may_pass(const Automaton::Call& c) const { return c.least == 0 || rules_[c.rule].empty; }
+
+  // Whether a rule is called where it begins itself, by itself or by rules between.
+  bool left_recursion() {
+    std::map<uint32_t, std::vector<uint32_t>> begins;  // a rule's first state, those of rules that it begins with
+    for (const GrammarCall& c : calls)
+      if (rule_of_.contains(c.from)) begins[c.from].push_back(c.start);
+    std::map<uint32_t, bool> open;  // false: done
+    for (const auto& [state, rule] : rule_of_) {
+      std::vector<std::pair<uint32_t, size_t>> path;
+      const auto enter = [&](uint32_t s) {
+        const auto [at, is_new] = open.try_emplace(s, true);
+        if (!is_new) {
+          if (at->second) left = &rules_[rule_of_[s]].name;
+          return;
+        }
+        path.push_back({s, 0});
+      };
+      enter(state);
+      left = nullptr;  // it was done before
+      while (!path.empty() && !left) {
+        auto& [s, next] = path.back();
+        const std::vector<uint32_t>& to = begins[s];
+        if (next == to.size()) {
+          open[s] = false;
+          path.pop_back();
+        } else {
+          const uint32_t t = to[next++];
+          enter(t);
+        }
+      }
+      if (left) return true;
+    }
+    return false;
+  }
+
   const Automaton& a_;
-  const uint32_t end_;
+  const std::vector<Automaton::Rule> rules_;
+  std::map<uint32_t, uint32_t> rule_of_;  // of first states of calls
+  std::vector<bool> ends_;                // nodes
   std::vector<uint32_t> seen_;
   uint32_t round_ = 0;
   size_t work_ = 0;
@@ -401,29 +511,36 @@ class Determiner {
 
 Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>& starts, const char* name, std::vector<uint8_t>* out,
                           Error* err) const {
-  Determiner d(*this, end);
+  std::vector<Rule> rules = rules_;
+  find_empty(&rules);
+  Determiner d(*this, end, std::move(rules));
   std::vector<uint32_t> nodes = {start};
   for (const Start& s : starts) nodes.push_back(s.node);
-  if (full() || !d.run(nodes))
+  const bool done = !full() && d.run(nodes);
+  if (d.left) return fail(err, LINNET_UNSUPPORTED, name, ": ", *d.left, " begins with itself: left recursion is not supported");
+  if (!done)
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
   if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
   std::vector<uint32_t> first;
   std::vector<GrammarEdge> edges;
-  bool marks = !starts.empty();
+  bool wide = !starts.empty() || !d.calls.empty();
   for (size_t i = 0; i < d.edges.size(); ++i) {
     first.push_back(static_cast<uint32_t>(edges.size()) | (d.accepts[i] ? kGrammarAccepts : 0));
     for (const Determiner::Edge& e : d.edges[i]) {
       edges.push_back({e.lo, e.hi, e.own, e.to});
-      marks |= e.own;
+      wide |= e.own;
     }
   }
   first.push_back(static_cast<uint32_t>(edges.size()));
-  const uint32_t most = marks ? kGrammarMaxStates : kNarrowMaxStates;
+  const uint32_t most = wide ? kGrammarMaxStates : kNarrowMaxStates;
   if (d.edges.size() > most) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", most, " states");
   if (edges.size() > kGrammarMaxEdges)
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
-  const GrammarHeader h{kGrammarMagic, marks ? kGrammarVersion : 1, static_cast<uint32_t>(d.edges.size()),
-                        static_cast<uint32_t>(edges.size())};
+  const GrammarHeader h{kGrammarMagic,
+                        !d.calls.empty() ? kGrammarVersion
+                        : wide           ? 2u
+                                         : 1u,
+                        static_cast<uint32_t>(d.edges.size()), static_cast<uint32_t>(edges.size())};
   out->clear();
   const auto put = [out](const void* data, size_t bytes) {
     const size_t at = out->size();
@@ -432,7 +549,7 @@ Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>
   };
   put(&h, sizeof h);
   put(first.data(), first.size() * sizeof first[0]);
-  if (!marks) {
+  if (!wide) {
     for (const GrammarEdge& e : edges) {
       const NarrowGrammarEdge narrow{e.lo, e.hi, static_cast<uint16_t>(e.to)};
       put(&narrow, sizeof narrow);
@@ -446,6 +563,10 @@ Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>
     starts[s.n].mark.copy(s.mark[s.n], sizeof s.mark[0] - 1);
   }
   put(&s, sizeof s);
+  if (d.calls.empty()) return LINNET_OK;
+  const uint32_t n_calls = static_cast<uint32_t>(d.calls.size());
+  put(&n_calls, sizeof n_calls);
+  put(d.calls.data(), d.calls.size() * sizeof(GrammarCall));
   return LINNET_OK;
 }
 

@@ -51,7 +51,7 @@ struct Pattern {
     const auto write = [this](uint32_t a, uint32_t b, const std::vector<CharRange>& ranges) {
       for (const CharRange& r : ranges) automaton.utf8(a, b, r);
     };
-    pattern_chars(&automaton, from, to, anchored, write, &why);
+    pattern_chars(&automaton, from, to, anchored, write, false, &why);
     if (why.empty() && automaton.node() > kMostNodes) why = "that it is so large";
     return why.empty() ? LINNET_OK
                        : fail(err, LINNET_UNSUPPORTED, place, ": 're:", text, "': ", why, " is not supported in regular expressions");

@@ -8,8 +8,8 @@ constexpr uint32_t kMaxGroups = 32, kMaxRepeat = 1000;
 
 class PatternReader {
  public:
-  PatternReader(Automaton* a, std::string_view pattern, const WriteChar& write, std::string* why)
-      : a_(*a), p_(pattern), write_(write), why_(*why) {}
+  PatternReader(Automaton* a, std::string_view pattern, const WriteChar& write, bool whole, std::string* why)
+      : a_(*a), p_(pattern), write_(write), whole_(whole), why_(*why) {}
 
   // Alternatives with their anchors; a pattern without them is found anywhere.
   void all(uint32_t from, uint32_t to) {
@@ -18,12 +18,12 @@ class PatternReader {
       a_.skip(from, at);
       if (peek() == '^')
         ++at_;
-      else
+      else if (!whole_)
         at = anything(at);
       at = sequence(at, true);
       if (peek() == '$')
         ++at_;
-      else
+      else if (!whole_)
         at = anything(at);
       a_.skip(at, to);
       if (!done() && peek() != '|') refuse(peek() == ')' ? "a ')' that closes nothing" : "'$' before the end");
@@ -272,6 +272,7 @@ class PatternReader {
   Automaton& a_;
   const std::string_view p_;
   const WriteChar& write_;
+  const bool whole_;
   std::string& why_;
   size_t at_ = 0;
   uint32_t depth_ = 0;
@@ -279,8 +280,9 @@ class PatternReader {
 
 }  // namespace
 
-void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, std::string* why) {
-  PatternReader(a, pattern, write, why).all(from, to);
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, bool whole,
+                   std::string* why) {
+  PatternReader(a, pattern, write, whole, why).all(from, to);
 }
 
 }  // namespace linnet::convert

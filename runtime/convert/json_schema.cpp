@@ -6,6 +6,7 @@
 #include "../../platform/utf8.h"
 #include "../chat/answer_parts.h"
 #include "convert.h"
+#include "gbnf.h"
 
 namespace linnet::convert {
 namespace {
@@ -607,7 +608,7 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
     std::string why;
     pattern_chars(
         &a_, begin, end, pattern->text, [this](uint32_t a, uint32_t b, const std::vector<CharRange>& ranges) { characters(a, b, ranges); },
-        &why);
+        false, &why);
     return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", dump(*pattern));
   }
   return repeat(begin, end, least, most, [&](uint32_t a, uint32_t b) {
@@ -754,6 +755,9 @@ uint32_t SchemaCompiler::text_types(const Value& schema) {
 }
 
 linnet_status compile_grammar(std::string_view json, const char* name, linnet_grammar_kind kind, std::vector<uint8_t>* out, Error* err) {
+  if (kind == LINNET_GRAMMAR_GBNF) return compile_gbnf(json, name, out, err);
+  if (kind == LINNET_GRAMMAR_REGEX) return compile_regex(json, name, out, err);
+  if (kind == LINNET_GRAMMAR_CHOICES) return compile_choices(json, name, out, err);
   Value tree;
   LINNET_TRY(schema_parse(json, name, &tree, err));
   SchemaCompiler compiler(name, err);

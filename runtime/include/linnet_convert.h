@@ -90,7 +90,11 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
   LINNET_GRAMMAR_CALL = 2,   /* the JSON is an array of tools, {"type":"function","function":{"name","description","parameters"}} or the
                                 inner object alone; the text is a call of one of them, {"name":"...","arguments":{...}} with arguments
                                 that obey its parameters */
-  LINNET_GRAMMAR_TEXT_OR_CALL = 3 /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
+  LINNET_GRAMMAR_TEXT_OR_CALL =
+      3,                     /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
+  LINNET_GRAMMAR_GBNF = 4,   /* a grammar as llama.cpp writes them, of which the text is a `root` (below) */
+  LINNET_GRAMMAR_REGEX = 5,  /* a regular expression, as of a schema's pattern; the whole text is what it says */
+  LINNET_GRAMMAR_CHOICES = 6 /* a JSON array of texts that are not empty; the text is one of them */
 } LINNET_32_BITS linnet_grammar_kind;
 
 /* Compiles JSON to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full size; LINNET_TOO_SMALL if it

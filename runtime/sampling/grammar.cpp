@@ -7,8 +7,8 @@
 namespace linnet {
 namespace {
 
-constexpr size_t kMaskBudget = size_t{4} << 20;              // bytes of masks that are kept, but never fewer masks than these
-constexpr uint32_t kFewestMasks = 16, kMaxTokenBytes = 255;  // longer tokens are never allowed
+constexpr size_t kMaskBudget = size_t{4} << 20;             // bytes of masks that are kept, but never fewer masks than these
+constexpr uint32_t kFewestMasks = 16, kMostTopMasks = 512;  // of states; with calls
 
 bool is_special(const tok::Tables& tables, uint32_t id) { return tables.token_flags[id] & tok::kControl; }
 
@@ -26,7 +26,7 @@ uint32_t vocabulary(const linnet_model& model) {
 
 bool has_marks(const GrammarHeader& h) { return h.version > 1; }
 
-Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h, Error* err) {
+Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h, uint32_t* n_calls, Error* err) {
   if (!model.tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "grammar: the model has no tokenizer, so that its tokens have no texts");
   if (blob.bytes < sizeof *h) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes are no grammar");
   std::memcpy(h, blob.data, sizeof *h);
@@ -37,12 +37,20 @@ Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h
   if (h->n_states == 0 || h->n_states > (has_marks(*h) ? kGrammarMaxStates : kNarrowMaxStates) || h->n_edges > kGrammarMaxEdges)
     return fail(err, LINNET_BAD_FILE, "grammar: ", h->n_states, " states, ", h->n_edges, " edges");
   const uint64_t edges = uint64_t{h->n_edges} * (has_marks(*h) ? sizeof(GrammarEdge) : sizeof(NarrowGrammarEdge)),
-                 bytes = sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + edges + (has_marks(*h) ? sizeof(GrammarStarts) : 0);
+                 automaton =
+                     sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + edges + (has_marks(*h) ? sizeof(GrammarStarts) : 0);
+  *n_calls = 0;
+  if (h->version > 2) {
+    if (blob.bytes < automaton + sizeof *n_calls) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes end before its calls");
+    std::memcpy(n_calls, static_cast<const uint8_t*>(blob.data) + automaton, sizeof *n_calls);
+    if (*n_calls == 0 || *n_calls > kGrammarMaxCalls) return fail(err, LINNET_BAD_FILE, "grammar: ", *n_calls, " calls");
+  }
+  const uint64_t bytes = automaton + (h->version > 2 ? sizeof *n_calls + *n_calls * sizeof(GrammarCall) : 0);
   if (bytes != blob.bytes) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes, its header says ", bytes);
   return LINNET_OK;
 }
 
-linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHeader& h) {
+linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHeader& h, uint32_t n_calls) {
   const tok::Tables tables(model.tokenizer);
   linnet_grammar* g = arena.take<linnet_grammar>("grammar", 1);
   linnet_grammar counted{};
@@ -56,9 +64,10 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
     f.n_tokens += !text_of(model.tokenizer, tables, id, has_marks(h)).empty();
   }
   f.n_words = (model.spec.n_vocab + 31) / 32;
-  const uint64_t mask_bytes = uint64_t{f.n_words} * sizeof(uint32_t), kept = kMaskBudget / mask_bytes;
+  f.pushdown.n_calls = n_calls;
+  const uint64_t mask_bytes = uint64_t{f.n_words} * sizeof(uint32_t), kept = kMaskBudget / (n_calls ? 2 * mask_bytes : mask_bytes);
   f.n_masks = static_cast<uint32_t>(kept < kFewestMasks ? kFewestMasks : kept);
-  if (f.n_masks > f.n_states) f.n_masks = f.n_states;
+  if (f.n_masks > (n_calls ? kMostTopMasks : f.n_states)) f.n_masks = n_calls ? kMostTopMasks : f.n_states;
   f.first = arena.take<uint32_t>("grammar", uint64_t{f.n_states} + 1);
   f.edges = arena.take<GrammarEdge>("grammar", f.n_edges);
   f.marks = has_marks(h);
@@ -66,9 +75,13 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
   f.shared = arena.take<uint8_t>("vocabulary", f.n_tokens);
   f.begins = arena.take<uint32_t>("vocabulary", 257);
   f.eog = arena.take<int32_t>("vocabulary", f.n_eog);
-  f.slots = arena.take<uint32_t>("masks", f.n_states);
-  f.states = arena.take<uint32_t>("masks", f.n_masks);
-  f.n_allowed = arena.take<uint32_t>("masks", f.n_masks);
+  if (n_calls) {
+    pushdown_layout(arena, f);
+  } else {
+    f.slots = arena.take<uint32_t>("masks", f.n_states);
+    f.states = arena.take<uint32_t>("masks", f.n_masks);
+    f.n_allowed = arena.take<uint32_t>("masks", f.n_masks);
+  }
   f.used = arena.take<uint64_t>("masks", f.n_masks);
   f.other = arena.take<uint32_t>("masks", f.n_words);
   const uint64_t masks = f.n_masks * mask_bytes,
@@ -78,12 +91,21 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
 }
 
 Status check_automaton(const linnet_grammar& g, Error* err) {
-  uint32_t before = 0;
+  const Pushdown& p = g.pushdown;
+  uint32_t before = 0, next = 0;
   for (uint32_t i = 0; i <= g.n_states; ++i) {
     const uint32_t at = g.first[i] & ~kGrammarAccepts;
     if (at < before || at > g.n_edges || (i == 0 && at != 0) || (i == g.n_states && g.first[i] != g.n_edges))
       return fail(err, LINNET_BAD_FILE, "grammar: state ", i, " begins at edge ", at, " of ", g.n_edges);
-    if (i && at == before && !(g.first[i - 1] & kGrammarAccepts))
+    const uint32_t first_call = next;
+    for (; i && next < p.n_calls && p.calls[next].from == i - 1; ++next) {
+      const GrammarCall& c = p.calls[next];
+      if (c.start >= g.n_states || c.to >= g.n_states || c.least == 0 || c.most < c.least || g.first[c.start] & kGrammarAccepts)
+        return fail(err, LINNET_BAD_FILE, "grammar: call ", next, " of state ", c.start, ", ", c.least, "..", c.most, " times, then ",
+                    c.to);
+    }
+    if (next - first_call > kMaxThreads) return fail(err, LINNET_BAD_FILE, "grammar: state ", i - 1, " has ", next - first_call, " calls");
+    if (i && at == before && next == first_call && !(g.first[i - 1] & kGrammarAccepts))
       return fail(err, LINNET_BAD_FILE, "grammar: state ", i - 1, " has no way out");
     int last = -1;
     for (uint32_t e = before; i && e < at; ++e) {
@@ -94,6 +116,7 @@ Status check_automaton(const linnet_grammar& g, Error* err) {
     }
     before = at;
   }
+  if (next != p.n_calls) return fail(err, LINNET_BAD_FILE, "grammar: call ", next, " is of state ", p.calls[next].from, ", out of order");
   if (g.starts.n > kGrammarMaxStarts) return fail(err, LINNET_BAD_FILE, "grammar: ", g.starts.n, " starts, at most ", kGrammarMaxStarts);
   for (uint32_t i = 0; i < g.starts.n; ++i)
     if (g.starts.state[i] >= g.n_states || !g.starts.mark[i][0] || g.starts.mark[i][sizeof g.starts.mark[i] - 1])
@@ -165,14 +188,6 @@ void sort_tokens(linnet_grammar& g) {
   while (byte <= 256) g.begins[byte++] = n;
 }
 
-constexpr uint32_t kNoEdge = 0xFFFFFFFF;
-uint32_t edge_of(const linnet_grammar& g, uint32_t state, uint8_t byte) {
-  const uint32_t end = g.first[state + 1] & ~kGrammarAccepts;
-  for (uint32_t e = g.first[state] & ~kGrammarAccepts; e < end && g.edges[e].lo <= byte; ++e)
-    if (byte <= g.edges[e].hi) return e;
-  return kNoEdge;
-}
-
 void allow(uint32_t* mask, uint32_t id) { mask[id / 32] |= 1u << id % 32; }
 
 // Tokens whose texts go on from `state`; returns how many.
@@ -190,8 +205,8 @@ uint32_t walk(const linnet_grammar& g, uint32_t state, uint32_t* mask) {
         const std::string_view s = token_bytes(t, static_cast<int32_t>(g.ids[i]), false);
         uint32_t depth = g.shared[i] ? g.shared[i] : 1;  // the first of a byte has none
         for (; depth < s.size(); ++depth) {
-          const uint32_t edge = edge_of(g, at[depth], static_cast<uint8_t>(s[depth]));
-          if (edge == kNoEdge) break;
+          const uint32_t edge = grammar_edge(g, at[depth], static_cast<uint8_t>(s[depth]));
+          if (edge == kNoGrammarEdge) break;
           at[depth + 1] = g.edges[edge].to;
           own[depth + 1] = own[depth] && g.edges[edge].own;
         }
@@ -210,6 +225,17 @@ uint32_t walk(const linnet_grammar& g, uint32_t state, uint32_t* mask) {
 
 }  // namespace
 
+uint32_t grammar_edge(const linnet_grammar& g, uint32_t state, uint8_t byte) {
+  const uint32_t end = g.first[state + 1] & ~kGrammarAccepts;
+  for (uint32_t e = g.first[state] & ~kGrammarAccepts; e < end && g.edges[e].lo <= byte; ++e)
+    if (byte <= g.edges[e].hi) return e;
+  return kNoGrammarEdge;
+}
+std::string_view grammar_text(const linnet_grammar& g, uint32_t token) {
+  return text_of(g.model->tokenizer, tok::Tables(g.model->tokenizer), token, g.marks);
+}
+bool grammar_is_special(const linnet_grammar& g, uint32_t token) { return is_special(tok::Tables(g.model->tokenizer), token); }
+
 uint32_t grammar_start(const linnet_grammar& g, std::string_view prompt) {
   size_t n = prompt.size();
   while (n && (prompt[n - 1] == ' ' || (prompt[n - 1] >= '\t' && prompt[n - 1] <= '\r'))) --n;
@@ -220,35 +246,57 @@ uint32_t grammar_start(const linnet_grammar& g, std::string_view prompt) {
   return 0;
 }
 
-uint32_t grammar_advance(const linnet_grammar& g, uint32_t state, int32_t token) {
+uint32_t grammar_advance(linnet_grammar& g, uint32_t state, int32_t token) {
   const Tokenizer& t = g.model->tokenizer;
   if (state == kGrammarLost) return kGrammarLost;
+  const bool is_token = token >= 0 && static_cast<uint32_t>(token) < t.n_tokens;
+  if (g.pushdown.n_calls && state != kGrammarEnded) return is_token ? pushdown_advance(g, state, token) : kGrammarLost;
   if (token_is_eog(t, token)) return state == kGrammarEnded || g.first[state] & kGrammarAccepts ? kGrammarEnded : kGrammarLost;
-  if (state == kGrammarEnded || token < 0 || static_cast<uint32_t>(token) >= t.n_tokens) return kGrammarLost;
+  if (state == kGrammarEnded || !is_token) return kGrammarLost;
   const tok::Tables tables(t);
   const std::string_view s = text_of(t, tables, static_cast<uint32_t>(token), g.marks);
   if (s.empty()) return kGrammarLost;
   const bool special = is_special(tables, static_cast<uint32_t>(token));
   for (const char c : s) {
-    const uint32_t edge = edge_of(g, state, static_cast<uint8_t>(c));
-    if (edge == kNoEdge || (special && !g.edges[edge].own)) return kGrammarLost;
+    const uint32_t edge = grammar_edge(g, state, static_cast<uint8_t>(c));
+    if (edge == kNoGrammarEdge || (special && !g.edges[edge].own)) return kGrammarLost;
     state = g.edges[edge].to;
   }
   return state;
 }
 
-bool grammar_complete(const linnet_grammar& g, uint32_t state) {
+bool grammar_knows(const linnet_grammar& g, uint32_t state) {
+  return !g.pushdown.n_calls || state >= kGrammarEnded || pushdown_known(g, state);
+}
+uint32_t grammar_keep(linnet_grammar& g, uint32_t state) {
+  return g.pushdown.n_calls && state < kGrammarEnded ? pushdown_keep(g, state) : state;
+}
+
+bool grammar_complete(linnet_grammar& g, uint32_t state) {
+  if (g.pushdown.n_calls && state < kGrammarEnded) return pushdown_complete(g, state);
   if (state >= g.n_states) return state == kGrammarEnded;
   return g.first[state] & kGrammarAccepts && (g.first[state] & ~kGrammarAccepts) == (g.first[state + 1] & ~kGrammarAccepts);
 }
 
 Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* out, Error* err) {
+  const auto nothing = [&](bool may_end) {
+    return may_end ? fail(err, LINNET_BAD_STATE, "grammar: its text is complete",
+                          no_eog ? "" : ", and the model has no end-of-generation token")
+                   : fail(err, LINNET_BAD_STATE, "grammar: no token of the vocabulary goes on where it stands (state ", state, ")");
+  };
   if (state == kGrammarLost) return fail(err, LINNET_BAD_STATE, "grammar: the tokens since linnet_grammar_set do not obey it");
   if (state == kGrammarEnded) {
     std::memset(g.other, 0, g.n_words * sizeof *g.other);
     for (uint32_t i = 0; i < g.n_eog; ++i) allow(g.other, static_cast<uint32_t>(g.eog[i]));
     *out = {g.other, g.n_eog};
     return no_eog ? fail(err, LINNET_BAD_STATE, "grammar: its text has ended") : LINNET_OK;  // there is one: it came
+  }
+  if (g.pushdown.n_calls) {
+    bool may_end;
+    uint32_t n = pushdown_mask(g, state, &may_end);
+    for (uint32_t i = 0; may_end && !no_eog && i < g.n_eog; ++i, ++n) allow(g.other, static_cast<uint32_t>(g.eog[i]));
+    *out = {g.other, n};
+    return n ? LINNET_OK : nothing(may_end);
   }
   if (!g.slots[state]) {
     uint32_t oldest = 0;  // of the masks that are kept, or a free one
@@ -275,17 +323,15 @@ Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* o
     for (uint32_t i = 0; i < g.n_eog; ++i) g.other[static_cast<uint32_t>(g.eog[i]) / 32] &= ~(1u << g.eog[i] % 32);
     *out = {g.other, out->n_allowed - g.n_eog};
   }
-  if (out->n_allowed) return LINNET_OK;
-  return accepts
-             ? fail(err, LINNET_BAD_STATE, "grammar: its text is complete", no_eog ? "" : ", and the model has no end-of-generation token")
-             : fail(err, LINNET_BAD_STATE, "grammar: no token of the vocabulary goes on where it stands (state ", state, ")");
+  return out->n_allowed ? LINNET_OK : nothing(accepts);
 }
 
 Status grammar_need(const linnet_model& model, linnet_view blob, size_t* bytes, Error* err) {
   GrammarHeader h;
-  LINNET_TRY(read_header(model, blob, &h, err));
+  uint32_t n_calls;
+  LINNET_TRY(read_header(model, blob, &h, &n_calls, err));
   Arena counted;
-  layout(counted, model, h);
+  layout(counted, model, h, n_calls);
   if (!counted.ok()) return fail(err, LINNET_BAD_ARG, "grammar: needs more bytes than this machine can address");
   *bytes = counted.used();
   return LINNET_OK;
@@ -293,13 +339,14 @@ Status grammar_need(const linnet_model& model, linnet_view blob, size_t* bytes, 
 
 Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view blob, Error* err) {
   GrammarHeader h;
-  LINNET_TRY(read_header(*model, blob, &h, err));
+  uint32_t n_calls;
+  LINNET_TRY(read_header(*model, blob, &h, &n_calls, err));
   Arena counted;
-  layout(counted, *model, h);
+  layout(counted, *model, h, n_calls);
   if (!counted.ok() || counted.used() > bytes)
     return fail(err, LINNET_TOO_SMALL, "grammar: memory of ", bytes, " bytes, needs ", counted.used());
   Arena arena(mem, bytes);
-  linnet_grammar* g = layout(arena, *model, h);
+  linnet_grammar* g = layout(arena, *model, h, n_calls);
   const uint8_t* from = static_cast<const uint8_t*>(blob.data) + sizeof h;
   const size_t first_bytes = (size_t{h.n_states} + 1) * sizeof *g->first;
   std::memcpy(g->first, from, first_bytes);
@@ -314,9 +361,15 @@ Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_
     }
   }
   if (has_marks(h)) std::memcpy(&g->starts, from + h.n_edges * sizeof(GrammarEdge), sizeof g->starts);
+  if (n_calls)
+    std::memcpy(g->pushdown.calls, from + h.n_edges * sizeof(GrammarEdge) + sizeof g->starts + sizeof n_calls,
+                n_calls * sizeof(GrammarCall));
   LINNET_TRY(check_automaton(*g, err));
   sort_tokens(*g);
-  std::memset(g->slots, 0, g->n_states * sizeof *g->slots);
+  if (n_calls)
+    pushdown_init(*g);
+  else
+    std::memset(g->slots, 0, g->n_states * sizeof *g->slots);
   std::memset(g->used, 0, g->n_masks * sizeof *g->used);
   *out = g;
   return LINNET_OK;

@@ -3,6 +3,7 @@
 // common is walked once, and is kept for its state.
 #pragma once
 #include "../model.h"
+#include "pushdown.h"
 #include "sampling.h"
 
 namespace linnet {
@@ -13,7 +14,8 @@ namespace linnet {
 //
 // Version 1 has NarrowGrammarEdges and at most 65535 states. Version 2, for what models write around calls, has GrammarEdges, of which
 // some are a mark's: special tokens, which are no text, may stand for what leads along such edges; and GrammarStarts behind them, which is
-// where a text begins behind a prompt that has opened something.
+// where a text begins behind a prompt that has opened something. Version 3, for rules that hold themselves and for long counts, has behind
+// these uint32_t n_calls and as many GrammarCalls, in the order of their states.
 struct GrammarHeader {
   uint32_t magic, version, n_states, n_edges;
 };
@@ -31,7 +33,13 @@ struct GrammarStarts {
   uint32_t n, state[kGrammarMaxStarts];
   char mark[kGrammarMaxStarts][64];  // the prompt ends with it, but for white space; padded with zeros. The first that fits counts
 };
-inline constexpr uint32_t kGrammarMagic = 0x52474e4c, kGrammarVersion = 2;  // "LNGR"
+// In state `from` a rule may begin, in state `start`; where it may end (bit 31) it is counted, and once `least` times of it were read the
+// text goes on in state `to`, or with the rule again while they are fewer than `most`. No text of a rule is empty.
+struct GrammarCall {
+  uint32_t from, start, to, least, most;
+};
+inline constexpr uint32_t kGrammarNoEnd = 0xFFFFFFFF, kGrammarMaxCalls = 1u << 17;
+inline constexpr uint32_t kGrammarMagic = 0x52474e4c, kGrammarVersion = 3;  // "LNGR"
 inline constexpr uint32_t kNarrowMaxStates = 65535, kGrammarMaxStates = 1u << 19, kGrammarMaxEdges = 1u << 21, kGrammarAccepts = 1u << 31;
 
 // States that are not in the blob.
@@ -63,13 +71,14 @@ struct linnet_grammar {
   uint32_t* begins;  // (257) of each first byte, in ids
   int32_t* eog;      // (n_eog) end-of-generation tokens
   uint32_t n_masks, n_words;
-  uint32_t* slots;      // (n_states) 1 + the mask of a state; 0 = not kept
-  uint32_t* states;     // (n_masks) whose mask it is
-  uint32_t* n_allowed;  // (n_masks)
+  uint32_t* slots;      // (n_states) 1 + the mask of a state; 0 = not kept. Not with calls
+  uint32_t* states;     // (n_masks) whose mask it is. Not with calls
+  uint32_t* n_allowed;  // (n_masks) not with calls
   uint64_t* used;       // (n_masks) when it was last asked for
   uint32_t* masks;      // (n_masks, n_words) bit i % 32 of word i / 32 allows token i
   uint32_t* other;      // (n_words) a mask without end-of-generation tokens, or of those alone
   uint64_t n_uses;
+  linnet::Pushdown pushdown;  // n_calls > 0: states of sequences are sets of threads
 };
 
 namespace linnet {
@@ -79,11 +88,22 @@ Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_
 
 // Where a text begins behind this prompt.
 uint32_t grammar_start(const linnet_grammar& g, std::string_view prompt);
-uint32_t grammar_advance(const linnet_grammar& g, uint32_t state, int32_t token);
+uint32_t grammar_advance(linnet_grammar& g, uint32_t state, int32_t token);
 // The text ends here: nothing may follow.
-bool grammar_complete(const linnet_grammar& g, uint32_t state);
+bool grammar_complete(linnet_grammar& g, uint32_t state);
+// With calls a state is known until kKeptSets others came: then it is to be found again from one that is kept, of which as many are known.
+bool grammar_knows(const linnet_grammar& g, uint32_t state);
+uint32_t grammar_keep(linnet_grammar& g, uint32_t state);
 
 // no_eog: end-of-generation tokens are not allowed. *out is valid until the next call. LINNET_BAD_STATE: nothing is allowed, and why.
 Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* out, Error* err);
+
+// For the walk over the vocabulary.
+inline constexpr uint32_t kMaxTokenBytes = 255;  // longer tokens are never allowed
+inline constexpr uint32_t kNoGrammarEdge = 0xFFFFFFFF;
+uint32_t grammar_edge(const linnet_grammar& g, uint32_t state, uint8_t byte);
+// A token's text, "" where it has none in this grammar.
+std::string_view grammar_text(const linnet_grammar& g, uint32_t token);
+bool grammar_is_special(const linnet_grammar& g, uint32_t token);
 
 }  // namespace linnet

@@ -1,0 +1,116 @@
+// What tests of grammars share: compiling, the bundled model, a grammar on it.
+#pragma once
+#include <linnet_convert.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/sampling/grammar.h"
+#include "runtime/session.h"
+#include "tests/data.h"
+#include "tests/grammars.h"
+#include "tests/models.h"
+
+namespace test {
+
+using Blob = std::vector<uint8_t>;
+
+inline linnet_status compile(const std::string& text, linnet_grammar_kind kind, Blob* out, std::string* why = nullptr) {
+  linnet_error err{};
+  size_t n = 0;
+  linnet_status status = linnet_grammar_compile(text.data(), text.size(), "it", kind, nullptr, 0, &n, &err);
+  if (status == LINNET_TOO_SMALL) {
+    out->assign(n, 0xA5);
+    status = linnet_grammar_compile(text.data(), text.size(), "it", kind, out->data(), n, &n, &err);
+    CHECK(n == out->size());
+  }
+  if (why) *why = err.text;
+  return status;
+}
+
+inline Blob compiled(const std::string& text, linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) {
+  Blob blob;
+  std::string why;
+  const linnet_status status = compile(text, kind, &blob, &why);
+  INFO(text << ": " << why);
+  REQUIRE(status == LINNET_OK);
+  return blob;
+}
+
+inline Texts texts(const std::string& schema, linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) { return Texts(compiled(schema, kind)); }
+
+inline std::string file_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream s;
+  s << in.rdbuf();
+  return s.str();
+}
+
+inline constexpr const char* kTools = "examples/assistant/tools.json";
+
+// The bundled model, mapped.
+struct Assistant {
+  linnet_view file{};
+  std::unique_ptr<Memory> memory;
+  linnet_model* m = nullptr;
+  explicit Assistant(uint32_t isa = 0) {
+    linnet_error err{};
+    linnet_need need{.size = sizeof need};
+    linnet_profile profile{};
+    profile.size = sizeof profile;
+    profile.isa = isa;
+    check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
+    check(linnet_model_need(&file, &profile, &need, &err), err);
+    memory = std::make_unique<Memory>(need.bytes);
+    check(linnet_model_init(&m, memory->p, need.bytes, &file, &profile, &err), err);
+  }
+  ~Assistant() {
+    linnet_model_fini(m);
+    linnet_file_unmap(&file);
+  }
+  Assistant(const Assistant&) = delete;
+
+  Tokens tokens(const std::string& text, uint32_t flags) const {
+    size_t need = 0, n = 0;
+    linnet_error err{};
+    REQUIRE(linnet_tokenize_need(m, text.size(), &need, nullptr) == LINNET_OK);
+    std::vector<char> scratch(need + 1);
+    Tokens out(3 * text.size() + 8);
+    check(linnet_tokenize(m, text.data(), text.size(), flags, scratch.data(), need, out.data(), out.size(), &n, &err), err);
+    out.resize(n);
+    return out;
+  }
+  Tokens request(const std::string& text) const {
+    Tokens all = tokens("", LINNET_ADD_SPECIAL);
+    const auto add = [&](const std::string& s, uint32_t flags) {
+      const Tokens more = tokens(s, flags);
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    const char *before = nullptr, *behind = nullptr;
+    REQUIRE(linnet_chat_format(m, LINNET_ROLE_USER, &before, &behind, nullptr) == LINNET_OK);
+    add(before, LINNET_PARSE_SPECIAL);
+    add(text, 0);
+    add(behind, LINNET_PARSE_SPECIAL);
+    REQUIRE(linnet_chat_format(m, LINNET_ROLE_ASSISTANT, &before, &behind, nullptr) == LINNET_OK);
+    add(before, LINNET_PARSE_SPECIAL);
+    return all;
+  }
+};
+
+struct Grammar {
+  std::unique_ptr<Memory> memory;
+  size_t bytes = 0;
+  linnet_grammar* g = nullptr;
+  Grammar(const linnet_model* m, const Blob& blob) {
+    linnet_error err{};
+    linnet_need need{.size = sizeof need};
+    check(linnet_grammar_need(m, blob.data(), blob.size(), &need, &err), err);
+    bytes = need.bytes;
+    memory = std::make_unique<Memory>(bytes);
+    check(linnet_grammar_init(&g, memory->p, bytes, m, blob.data(), blob.size(), &err), err);
+  }
+};
+
+}  // namespace test
