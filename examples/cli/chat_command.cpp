@@ -565,7 +565,9 @@ int run(const Args& args) {
   if (!switch_reasoning(args, format, &given)) return kExitError;
   // The format in the model's own file has no marks that would take an answer apart, and a text that obeys a schema is that text.
   Parts parts;
-  Parts* const apart = format.text_tokens || args.given("--schema") ? nullptr : &parts;
+  bool held = false;
+  for (const char* option : {"--schema", "--grammar", "--regex", "--choices"}) held |= args.given(option);
+  Parts* const apart = format.text_tokens || held ? nullptr : &parts;
   if (apart && !parts.open(args, format, args.text("--reasoning") != "show")) return kExitError;
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) ||
       !engine.constrain(args, apart ? format.handle : nullptr))

@@ -362,7 +362,7 @@ struct Engine {
   bool start(const Args& args, const linnet_session_params& params);
   // After start(): holds what the profile's power section asks for, if there is one.
   bool govern(const Args& args, const linnet_profile& profile);
-  // Reads --tools or --schema, if they are given. calls (may be NULL): the template in whose format tools are called; {"name", "arguments"}
+  // Reads --tools, --schema, --grammar, --regex or --choices, if one is given. calls (may be NULL): the template in whose format tools are called; {"name", "arguments"}
   // otherwise.
   bool constrain(const Args& args, const linnet_template* calls);
   linnet_power_state power_state() const;
@@ -510,7 +510,7 @@ struct Answer {
 linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out,
                        linnet_error* err);
 Options sampling_options(const char* temperature);          // --temp ... --stop, --ignore-eos, --special
-Options grammar_options();                                  // --tools, --schema
+Options grammar_options();                                  // --tools, --schema, --grammar, --regex, --choices
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw);

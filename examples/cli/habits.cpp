@@ -27,7 +27,7 @@ constexpr Habit kHabits[] = {
     {"-jf --json-schema-file", "--schema"},
     {"-j --json-schema", "--schema", "'--schema FILE' takes a schema from a file"},
     {"--format", "--schema", "'--schema FILE' holds answers to a JSON schema"},
-    {"--grammar --grammar-file", "--schema", "GBNF is not taken yet; '--schema' and '--tools' hold answers to JSON"},
+    {"--grammar-file", "--grammar"},
     {"--context-shift", "--when-full drop-oldest"},
     {"--no-context-shift", "--when-full stop"},
     {"--prompt-cache --prompt-cache-all", "--state"},

@@ -196,25 +196,50 @@ bool Engine::govern(const Args& args, const linnet_profile& profile) {
   return status == LINNET_OK || (failed(args, err), false);
 }
 
+// Texts with commas between them as JSON.
+static std::string list_of(const std::string& texts) {
+  std::vector<std::string> list;
+  for (size_t at = 0; at <= texts.size();) {
+    const size_t comma = std::min(texts.find(',', at), texts.size());
+    list.push_back(texts.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return Json().value(list).text();
+}
+
 bool Engine::constrain(const Args& args, const linnet_template* calls) {
-  const bool tools = args.given("--tools");
-  if (!tools && !args.given("--schema")) return true;
-  if (tools && args.given("--schema")) return failed(args, "give either --tools or --schema"), false;
-  const std::string path = args.text(tools ? "--tools" : "--schema");
+  const struct {
+    const char* option;
+    linnet_grammar_kind kind;
+    bool file;
+  } kinds[] = {{"--tools", LINNET_GRAMMAR_TEXT_OR_CALL, true},
+               {"--schema", LINNET_GRAMMAR_SCHEMA, true},
+               {"--grammar", LINNET_GRAMMAR_GBNF, true},
+               {"--regex", LINNET_GRAMMAR_REGEX, false},
+               {"--choices", LINNET_GRAMMAR_CHOICES, false}};
+  const auto* given = std::end(kinds);
+  for (const auto& one : kinds) {
+    if (!args.given(one.option)) continue;
+    if (given != std::end(kinds)) return failed(args, "give either %s or %s", given->option, one.option), false;
+    given = &one;
+  }
+  if (given == std::end(kinds)) return true;
+  std::string text = args.text(given->option);
+  const bool file = given->file && !(given->kind == LINNET_GRAMMAR_GBNF && text.find("::=") != text.npos);  // or it is the grammar itself
+  const std::string name = file ? text : given->option;
   linnet_error err = {};
-  std::string json;
   std::vector<char> bytes;
   size_t n = 0;
-  linnet_status status = convert::read_file(path, convert::kMaxGrammarJson, &json, nullptr, &err);
-  if (tools) grammar_template = calls;
+  linnet_status status = file ? convert::read_file(name, convert::kMaxGrammarJson, &text, nullptr, &err) : LINNET_OK;
+  if (given->kind == LINNET_GRAMMAR_CHOICES && text[0] != '[') text = list_of(text);
+  if (given->kind == LINNET_GRAMMAR_TEXT_OR_CALL) grammar_template = calls;
   const auto compile = [&] {
     linnet_call_rules rules = {};
     rules.size = sizeof rules;
     rules.parallel = 1;
     if (grammar_template)
-      return linnet_grammar_calls(calls, json.data(), json.size(), path.c_str(), &rules, bytes.data(), bytes.size(), &n, &err);
-    return linnet_grammar_compile(json.data(), json.size(), path.c_str(), tools ? LINNET_GRAMMAR_TEXT_OR_CALL : LINNET_GRAMMAR_SCHEMA,
-                                  bytes.data(), bytes.size(), &n, &err);
+      return linnet_grammar_calls(calls, text.data(), text.size(), name.c_str(), &rules, bytes.data(), bytes.size(), &n, &err);
+    return linnet_grammar_compile(text.data(), text.size(), name.c_str(), given->kind, bytes.data(), bytes.size(), &n, &err);
   };
   if (status == LINNET_OK) status = compile();
   if (status == LINNET_TOO_SMALL) {

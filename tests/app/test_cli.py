@@ -1215,6 +1215,21 @@ class Chat(unittest.TestCase):
         schema.write_text('{"type":"string","format":"date"}')
         self.assertIn("#: keyword 'format' is not supported", linnet("run", "-m", self.packed, "-p", "x", "--schema", schema, code=1))
         self.assertIn("missing.json", linnet("chat", "-m", self.packed, "-p", "x", "--tools", self.dir / "missing.json", code=1))
+        # GBNF from a file or as it is, expressions, choices.
+        rules, text = self.dir / "rules.gbnf", 'root ::= "<" (root | [0-9]{1,3}) ">"\n'
+        rules.write_text(text)
+        drawn = ("run", "-m", self.packed, "-p", "x", "--temp", 2, "-n", 200)
+        for seed in range(6):
+            same = [linnet_json(*drawn, "--seed", seed, "--grammar", g)["text"] for g in (rules, text)]
+            self.assertEqual(same[0], same[1])
+            self.assertRegex(same[0], r"^<+([0-9]{1,3}>+)?$")
+            out = linnet_json("chat", "-m", self.packed, "--temp", 2, "--seed", seed, "-p", "x", "--regex", r"[01]\d:[0-5]\d( [ap]m)?")
+            self.assertRegex(out["text"], r"^[01]\d:[0-5]\d( [ap]m)?$")
+            for choices in ("yes,no", '["yes","no"]'):
+                self.assertIn(linnet_json(*drawn, "--seed", seed, "--choices", choices)["text"], ("yes", "no"))
+        for given, what in ((("--grammar", "root ::= a"), "--grammar: line 1: there is no rule a"), (("--regex", "(?=a)"), "--regex: a group that begins with '(?'"), (("--choices", ""), "--choices: #/0: a choice"),
+                            (("--choices", "a", "--regex", "a"), "give either --regex or --choices"), (("--grammar", self.dir / "missing.gbnf"), "missing.gbnf")):
+            self.assertIn(what, linnet(*drawn, *given, code=1))
 
     def test_interrupt(self):
         """SIGTERM ends a batch, be it at work or waiting, and its exit code says so."""

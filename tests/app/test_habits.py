@@ -37,7 +37,7 @@ class Habits(unittest.TestCase):
             return re.fullmatch(r"linnet[^:]*: unknown (?:option|command) '[^']*'(.*)\n--help .*\n", linnet(*args, code=2))[1]
         for command, typed, meant in [
             ("run", "--ctx-size", "--context"), ("run", "--ctx-size=9", "--context"), ("plan", "--ctx-size", "--context"), ("run", "--n-predict", "--n-tokens"), ("chat", "--predict", "--n-tokens"),
-            ("run", "-b", "--chunk"), ("bench", "--ubatch-size", "--chunk"), ("chat", "-sys", "--system"), ("chat", "--system-prompt", "--system"), ("run", "-jf", "--schema"),
+            ("run", "-b", "--chunk"), ("bench", "--ubatch-size", "--chunk"), ("chat", "-sys", "--system"), ("chat", "--system-prompt", "--system"), ("run", "-jf", "--schema"), ("run", "--grammar-file", "--grammar"),
             ("run", "--temperature", "--temp"), ("run", "--mlock", "--load lock"), ("eval", "--no-mmap", "--load copy"),
             ("run", "--tmep", "--temp"), ("run", "--contxt", "--context"), ("run", "--thread=3", "--threads"), ("convert", "--output", None), ("convert", "--weigths", "--weights"),
             ("inspect", "--csot", "--cost"), ("run", "--jsn", "--json"), ("tokenize", "--line", "--lines"),
@@ -49,7 +49,7 @@ class Habits(unittest.TestCase):
         for command, typed, word in [
             ("run", "-ngl", "'--cuda on'"), ("run", "--cache-type-k", "--kv i8/f16"), ("run", "-ctv", "--kv i8/f16"), ("run", "-j", "'--schema FILE'"), ("run", "-f", "< FILE"), ("run", "-e", "$'"),
             ("run", "-fa", "leave it out"), ("run", "-cnv", "'linnet chat'"), ("chat", "-cnv", "leave it out"), ("run", "-no-cnv", "leave it out"), ("chat", "--no-conversation", "'linnet run'"),
-            ("run", "-hf", "-m hf:"), ("run", "--grammar", "yet"),
+            ("run", "-hf", "-m hf:"), ("run", "--lora", "yet"),
         ]:
             with self.subTest(command=command, typed=typed):
                 self.assertIn(word, end(command, typed))

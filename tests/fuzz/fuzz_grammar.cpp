@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a schema, as tools, of calls in several formats too, and as a compiled grammar. What compiles, always to the same
+// libFuzzer: any bytes as a schema, as tools, of calls in several formats too, as GBNF, an expression, choices, and as a compiled grammar. What compiles, always to the same
 // bytes, is an automaton that the core takes and whose masks it makes.
 #include <linnet_chat.h>
 #include <linnet_convert.h>
@@ -47,7 +47,7 @@ static void use(linnet_view blob, bool must) {
     while (!(mask.bits[id / 32] >> id % 32 & 1)) id = (id + 1) % 2048;
     state = linnet::grammar_advance(*g, state, static_cast<int32_t>(id));
     require(state != linnet::kGrammarLost);
-    if (state >= g->n_states) break;
+    if (state >= linnet::kGrammarEnded) break;
   }
   linnet_mem_free(mem, need.bytes);
 }
@@ -102,7 +102,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   use({copy.get(), bytes}, false);
   const char* const json = reinterpret_cast<const char*>(copy.get());
   static std::vector<uint8_t> out(1 << 21), again(1 << 21);
-  for (const linnet_grammar_kind kind : {LINNET_GRAMMAR_SCHEMA, LINNET_GRAMMAR_TEXT_OR_CALL}) {
+  for (const linnet_grammar_kind kind :
+       {LINNET_GRAMMAR_SCHEMA, LINNET_GRAMMAR_TEXT_OR_CALL, LINNET_GRAMMAR_GBNF, LINNET_GRAMMAR_REGEX, LINNET_GRAMMAR_CHOICES}) {
     size_t n = 0, m = 0;
     linnet_error err = {};
     const linnet_status status = linnet_grammar_compile(json, bytes, "g", kind, out.data(), out.size(), &n, &err);
