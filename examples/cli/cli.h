@@ -362,8 +362,8 @@ struct Engine {
   bool start(const Args& args, const linnet_session_params& params);
   // After start(): holds what the profile's power section asks for, if there is one.
   bool govern(const Args& args, const linnet_profile& profile);
-  // Reads --tools, --schema, --grammar, --regex or --choices, if one is given. calls (may be NULL): the template in whose format tools are called; {"name", "arguments"}
-  // otherwise.
+  // Reads --tools, --schema, --grammar, --regex or --choices, if one is given. calls (may be NULL): the template in whose format tools are
+  // called; {"name", "arguments"} otherwise.
   bool constrain(const Args& args, const linnet_template* calls);
   linnet_power_state power_state() const;
   std::string power_text() const;  // a sentence on what the governor did, "" where there is none

@@ -169,8 +169,9 @@ LINNET_CALL linnet_status linnet_answer_end(linnet_answer* answer, linnet_error*
 typedef struct linnet_grammar linnet_grammar; /* lives inside the caller's memory; there is nothing to end */
 
 /* What linnet_grammar_init takes for a grammar on this model: the automaton, the vocabulary in the order of its texts (5 bytes a token),
- * up to 4 MiB of masks of states, at least 16 of them, and 0.5 MiB of stacks where rules hold themselves or long counts are counted. LINNET_UNSUPPORTED: the model has no tokenizer, or a newer linnet made the
- * bytes. LINNET_BAD_FILE: they are none of linnet_grammar_compile or linnet_grammar_calls. Any thread. */
+ * up to 4 MiB of masks of states, at least 16 of them, and 0.5 MiB of stacks where rules hold themselves or long counts are counted.
+ * LINNET_UNSUPPORTED: the model has no tokenizer, or a newer linnet made the bytes. LINNET_BAD_FILE: they are none of
+ * linnet_grammar_compile or linnet_grammar_calls. Any thread. */
 LINNET_CALL linnet_status linnet_grammar_need(const linnet_model* model, const void* grammar, size_t grammar_bytes, linnet_need* out,
                                               linnet_error* err);
 /* Makes a grammar inside mem[0, bytes). The grammar's bytes are copied, then checked, and free afterwards; the model must outlive it. Takes

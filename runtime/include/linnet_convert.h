@@ -98,8 +98,8 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
 } LINNET_32_BITS linnet_grammar_kind;
 
 /* Compiles JSON, or the text of a grammar, to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full
- * size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). `name` is what errors call the text, and may be NULL. In the library linnet::convert, and with
- * its heap (LINNET_NO_MEMORY where that gives none): an app that has the bytes already need not link it.
+ * size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). `name` is what errors call the text, and may be NULL. In the
+ * library linnet::convert, and with its heap (LINNET_NO_MEMORY where that gives none): an app that has the bytes already need not link it.
  *
  * What obeys is written in one way: no white space between tokens; members in the order of `properties`, optional ones left out or not;
  * members that `properties` does not name never; enum and const as written in the schema, numbers by their own characters (1E2, -0, any
@@ -116,10 +116,10 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
  * of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes 31 n: n up to 2100).
  *
  * GBNF: rules `name ::= ...`, of which `root` is the text, made of "..." with the escapes \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH
- * \UHHHHHHHH, of [...] [^...] . ( ) | * + ? {m} {m,n} {m,} and names of rules, with comments behind #; a rule ends with its line, but inside
- * of ( ) and behind |. Rules may hold themselves, 256 deep in one another while a text is read (what would be deeper is not drawn), but not
- * begin with themselves, and tokens of a model (<...>) are not known: LINNET_UNSUPPORTED. Counts, up to 1,048,576, are counted while a text
- * is read where they would take many states. */
+ * \UHHHHHHHH, of [...] [^...] . ( ) | * + ? {m} {m,n} {m,} and names of rules, with comments behind #; a rule ends with its line, but
+ * inside of ( ) and behind |. Rules may hold themselves, 256 deep in one another while a text is read (what would be deeper is not drawn),
+ * but not begin with themselves, and tokens of a model (<...>) are not known: LINNET_UNSUPPORTED. Counts, up to 1,048,576, are counted
+ * while a text is read where they would take many states. */
 LINNET_CALL linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const char* name, linnet_grammar_kind kind, void* out,
                                                  size_t cap, size_t* n_bytes, linnet_error* err);
 

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a schema, as tools, of calls in several formats too, as GBNF, an expression, choices, and as a compiled grammar. What compiles, always to the same
-// bytes, is an automaton that the core takes and whose masks it makes.
+// libFuzzer: any bytes as a schema, as tools, of calls in several formats too, as GBNF, an expression, choices, and as a compiled grammar.
+// What compiles, always to the same bytes, is an automaton that the core takes and whose masks it makes.
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 

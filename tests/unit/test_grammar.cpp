@@ -6,8 +6,6 @@
 #include <chrono>
 #include <random>
 
-#include "runtime/convert/tokenizer_build.h"
-#include "runtime/tokenizer/tokenizer.h"
 #include "tests/templates.h"
 
 using namespace test;
@@ -638,20 +636,15 @@ TEST_CASE("what grammars take", "[.bench]") {
       std::printf("skipped: no tokenizers/%s under LINNET_DATA or ../shared/data\n", name);
       continue;
     }
-    linnet::Error err{};
-    linnet::convert::TokenizerBlob text;
-    check(linnet::convert::tokenizer_from_folder(folder, &text, &err), err);
-    std::vector<uint64_t> aligned((text.bytes.size() + 7) / 8);
-    std::memcpy(aligned.data(), text.bytes.data(), text.bytes.size());
-    const auto m = std::make_unique<linnet_model>();  // nothing of it but the tokenizer is asked
-    check(linnet::tokenizer_open(aligned.data(), text.bytes.size(), 1u << 22, &m->tokenizer, &err), err);
-    m->spec.n_vocab = m->tokenizer.n_tokens;
+    const Vocabulary v(folder);
+    linnet_model* const m = v.m.get();
+    linnet_error err{};
     linnet_need need{.size = sizeof need};
-    check(linnet_grammar_need(m.get(), tools.data(), tools.size(), &need, &err), err);
+    check(linnet_grammar_need(m, tools.data(), tools.size(), &need, &err), err);
     const Memory memory(need.bytes);
     linnet_grammar* g = nullptr;
     const auto begin = now();
-    check(linnet_grammar_init(&g, memory.p, need.bytes, m.get(), tools.data(), tools.size(), &err), err);
+    check(linnet_grammar_init(&g, memory.p, need.bytes, m, tools.data(), tools.size(), &err), err);
     const double init = us(now() - begin);
     std::vector<double> first, again;  // of each state
     for (uint32_t state = 0; state < g->n_states; ++state) {

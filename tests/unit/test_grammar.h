@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "runtime/convert/tokenizer_build.h"
 #include "runtime/sampling/grammar.h"
 #include "runtime/session.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "tests/data.h"
 #include "tests/grammars.h"
 #include "tests/models.h"
@@ -110,6 +112,21 @@ struct Grammar {
     bytes = need.bytes;
     memory = std::make_unique<Memory>(bytes);
     check(linnet_grammar_init(&g, memory->p, bytes, m, blob.data(), blob.size(), &err), err);
+  }
+};
+
+// The tokenizer of a folder as a model of which nothing else is asked.
+struct Vocabulary {
+  std::vector<uint64_t> tables;
+  std::unique_ptr<linnet_model> m = std::make_unique<linnet_model>();
+  explicit Vocabulary(const std::string& folder) {
+    linnet::Error err{};
+    linnet::convert::TokenizerBlob text;
+    check(linnet::convert::tokenizer_from_folder(folder, &text, &err), err);
+    tables.resize((text.bytes.size() + 7) / 8);
+    std::memcpy(tables.data(), text.bytes.data(), text.bytes.size());
+    check(linnet::tokenizer_open(tables.data(), text.bytes.size(), 1u << 22, &m->tokenizer, &err), err);
+    m->spec.n_vocab = m->tokenizer.n_tokens;
   }
 };
 

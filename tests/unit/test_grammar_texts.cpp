@@ -362,3 +362,41 @@ TEST_CASE("blobs with calls: what is damaged is refused, or does no harm") {
   CHECK(n_refused > 10);
   CHECK(n_open > 10);
 }
+
+// The table of docs/embedding.md: test_grammar_texts "[.bench]"
+TEST_CASE("what stacks take", "[.bench]") {
+  const Blob blob = compiled(kJson, LINNET_GRAMMAR_GBNF);
+  for (const char* name : {"", "gpt2", "qwen2"}) {
+    const std::string folder = *name ? data_path("tokenizers/" + std::string(name)) : "examples/assistant/model/checkpoint";
+    if (folder.empty()) {
+      std::printf("skipped: no tokenizers/%s under LINNET_DATA or ../shared/data\n", name);
+      continue;
+    }
+    const Vocabulary v(folder);
+    const Grammar g(&*v.m, blob);
+    std::mt19937 random(2);
+    std::vector<double> mask_us, step_us;
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto us = [](auto time) { return std::chrono::duration<double, std::micro>(time).count(); };
+    for (int text = 0; text < 200; ++text) {
+      uint32_t state = 0;
+      for (int i = 0; i < 100; ++i) {
+        linnet::TokenMask mask;
+        linnet_error err{};
+        auto begin = now();
+        check(linnet::grammar_mask(*g.g, state, false, &mask, &err), err);
+        mask_us.push_back(us(now() - begin));
+        uint32_t id = static_cast<uint32_t>(random()) % v.m->spec.n_vocab;
+        while (!(mask.bits[id / 32] >> id % 32 & 1)) id = (id + 1) % v.m->spec.n_vocab;
+        begin = now();
+        state = linnet::grammar_advance(*g.g, state, static_cast<int32_t>(id));
+        step_us.push_back(us(now() - begin));
+        if (state == linnet::kGrammarEnded) break;
+      }
+    }
+    std::sort(mask_us.begin(), mask_us.end()), std::sort(step_us.begin(), step_us.end());
+    std::printf("%-8s %6u tokens: %7zu bytes; %zu masks: median %.1f us, 99 %% %.0f us, most %.0f us; a token on, median %.2f us\n",
+                *name ? name : "bundled", v.m->tokenizer.n_tokens, g.bytes, mask_us.size(), mask_us[mask_us.size() / 2],
+                mask_us[mask_us.size() * 99 / 100], mask_us.back(), step_us[step_us.size() / 2]);
+  }
+}
