@@ -131,7 +131,8 @@ linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const 
   LINNET_NEED_ARG(n_bytes);
   if (cap) LINNET_NEED_ARG(out);
   if (!name) name = "grammar";
-  if (kind < LINNET_GRAMMAR_SCHEMA || kind > LINNET_GRAMMAR_CHOICES)
+  const uint32_t what = kind & ~uint32_t{LINNET_GRAMMAR_SPACED | LINNET_GRAMMAR_ANY_FORMAT};
+  if (what < LINNET_GRAMMAR_SCHEMA || what > LINNET_GRAMMAR_CHOICES || (what != kind && what > LINNET_GRAMMAR_TEXT_OR_CALL))
     return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: kind is ", uint32_t{kind}, ": there is no such linnet_grammar_kind");
   if (json_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", json_bytes, " bytes, at most ", convert::kMaxGrammarJson);

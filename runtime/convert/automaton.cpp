@@ -7,6 +7,7 @@
 
 #include "../../platform/utf8.h"
 #include "../sampling/grammar.h"
+#include "text_set.h"
 
 namespace linnet::convert {
 
@@ -508,6 +509,19 @@ class Determiner {
   std::map<std::vector<uint32_t>, uint32_t> known_;
   std::vector<const std::vector<uint32_t>*> sets_;
 };
+
+bool texts_of(const Automaton& a, uint32_t from, uint32_t to, TextSet* out) {
+  *out = {};
+  Determiner d(a, to, {});
+  if (a.full() || !d.run({from}) || d.edges.size() > TextSet::kMaxStates) return false;
+  if (!d.trim()) return true;
+  out->accepts = d.accepts;
+  for (const auto& edges : d.edges) {
+    out->edges.emplace_back();
+    for (const Determiner::Edge& e : edges) out->edges.back().push_back({e.lo, e.hi, e.to});
+  }
+  return true;
+}
 
 Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>& starts, const char* name, std::vector<uint8_t>* out,
                           Error* err) const {

@@ -38,7 +38,7 @@ class CallCompiler {
     for (const Tool& tool : tools_)
       if (!writable(tool)) return schema_.status();
     for (uint32_t* node : {&start_, &end_, &behind_, &section_[0], &section_[1], &call_, &reason_, &answer_}) *node = a_.node();
-    if (!(e_.head == Head::kHarmony ? harmony() : marks())) return schema_.status();
+    if (!(e_.head == Head::kHarmony ? harmony() : marks()) || !schema_.finish()) return schema_.status();
     return a_.compile(start_, end_, starts_, name_, out, err_);
   }
 
@@ -174,7 +174,7 @@ class CallCompiler {
   bool each(uint32_t from, uint32_t to, const Tool& tool, const SchemaCompiler::Lead& lead, const SchemaCompiler::Property& one) {
     schema_.set_root(tool.parameters);
     if (tool.parameters && !schema_.check_keywords(*tool.parameters, tool.place)) return false;
-    if (tool.parameters) return schema_.properties(from, to, *tool.parameters, tool.place, false, lead, one);
+    if (tool.parameters) return schema_.properties(from, to, *tool.parameters, tool.place, false, lead, one, nullptr);
     a_.skip(from, to);
     return true;
   }

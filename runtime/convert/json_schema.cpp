@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "../../platform/utf8.h"
 #include "../chat/answer_parts.h"
@@ -12,7 +13,8 @@ namespace linnet::convert {
 namespace {
 
 constexpr uint32_t kMaxNesting = 60;  // of values; it reads 64
-constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20, kFractionDigits = 17;
+constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20;
+constexpr size_t kMaxRules = 4096;
 
 // Keywords and the types that they are about; 0: they stand beside any.
 struct Keyword {
@@ -22,13 +24,20 @@ struct Keyword {
 constexpr Keyword kKeywords[] = {{"properties", kObject},
                                  {"required", kObject},
                                  {"additionalProperties", kObject},
+                                 {"patternProperties", kObject},
+                                 {"propertyNames", kObject},
+                                 {"minProperties", kObject},
+                                 {"maxProperties", kObject},
                                  {"items", kArray},
+                                 {"prefixItems", kArray},
                                  {"minItems", kArray},
                                  {"maxItems", kArray},
                                  {"uniqueItems", kArray},
                                  {"minLength", kString},
                                  {"maxLength", kString},
                                  {"pattern", kString},
+                                 {"format", kString},
+                                 {"multipleOf", kInteger | kNumber},
                                  {"minimum", kInteger | kNumber},
                                  {"maximum", kInteger | kNumber},
                                  {"exclusiveMinimum", kInteger | kNumber},
@@ -39,30 +48,118 @@ constexpr Keyword kKeywords[] = {{"properties", kObject},
                                  {"anyOf", 0},
                                  {"oneOf", 0},
                                  {"$ref", 0}};
-constexpr const char* kSilent[] = {"title",     "description", "default", "examples", "deprecated", "readOnly",
-                                   "writeOnly", "$schema",     "$id",     "$comment", "$defs",      "definitions"};
+constexpr uint32_t kAnyType = kNull | kBoolean | kInteger | kNumber | kString | kArray | kObject;
+// What a schema's keywords are about: its types, or where none are said those of its keywords; 0: nothing is said.
+uint32_t about(const Value& schema, uint32_t said) {
+  if (said || !schema.is(kObject)) return said;
+  for (const std::string& key : schema.keys)
+    for (const Keyword& k : kKeywords)
+      if (key == k.name) said |= k.types;
+  return said;
+}
 
-bool silent(const std::string& key) {
-  return std::any_of(std::begin(kSilent), std::end(kSilent), [&](const char* s) { return key == s; });
+// A pattern, or what a format is written as.
+bool add_plain(Automaton* a, uint32_t from, uint32_t to, const std::string& pattern, bool whole, const std::vector<CharRange>& plain,
+               std::string* why) {
+  const std::vector<CharRange> others = all_but(plain);
+  const auto write = [&](uint32_t in, uint32_t out, const std::vector<CharRange>& ranges) {
+    std::vector<CharRange> none = all_but(ranges);
+    none.insert(none.end(), others.begin(), others.end());
+    for (const CharRange& r : all_but(none)) a->utf8(in, out, r);
+  };
+  pattern_chars(a, from, to, pattern, write, whole, why);
+  return why->empty();
 }
 
 }  // namespace
 
-Status SchemaCompiler::schema_alone(const Value& schema, std::vector<uint8_t>* out) {
+SchemaCompiler::SchemaCompiler(const char* name, Error* err, bool formats)
+    : name_(name),
+      err_(err),
+      formats_(formats),
+      merger_([this](const Value& ref) { return target(ref, ref.is(kString) ? ref.text : "#"); },
+              [this](const std::string& text, const Value& pattern, bool* known) {
+                Automaton a;
+                const uint32_t from = a.node(), to = a.node();
+                std::string why;
+                *known = pattern.is(kString) && add_plain(&a, from, to, pattern.text, false, {{0, 0x10FFFF}}, &why) && !a.full();
+                return *known && a.reads(from, to, text);
+              }) {}
+
+void SchemaCompiler::set_root(const Value* root) {
+  root_ = root;
+  root_text_.clear();
+  nested_ids_ = false;
+  std::vector<const Value*> open = {root};
+  while (!open.empty()) {
+    const Value* v = open.back();
+    open.pop_back();
+    if (!v) continue;
+    if (v != root && member(*v, "$id") && member(*v, "$id")->is(kString)) nested_ids_ = true;
+    for (const Value& one : v->items) open.push_back(&one);
+  }
+}
+
+Status SchemaCompiler::schema_alone(const Value& schema, bool spaced, std::vector<uint8_t>* out) {
   set_root(&schema);
+  if (spaced) style_.notation = Notation::kJson;
   const uint32_t start = a_.node(), end = a_.node();
-  if (value(start, end, schema, "#")) return a_.compile(start, end, {}, name_, out, err_);
+  if (value(start, end, schema, "#") && finish()) return a_.compile(start, end, {}, name_, out, err_);
   return status_;
 }
 
-Status SchemaCompiler::tools(const Value& list, bool or_text, std::vector<uint8_t>* out) {
+bool SchemaCompiler::finish() {
+  while (!pending_.empty()) {
+    const Pending one = std::move(pending_.back());
+    pending_.pop_back();
+    if (root_ != one.root) set_root(one.root);
+    style_ = one.style, tags_ = one.tags;
+    if (one.one_char) {
+      if (style_.notation < Notation::kPython && style_.never.empty())
+        a_.json_char(one.start, one.end);
+      else
+        characters(one.start, one.end, {{0, 0x10FFFF}});
+    } else if (one.schema ? !value(one.start, one.end, *one.schema, one.place)
+                          : !of_types(one.start, one.end, {.type = kObject}, kAnyType, one.place)) {
+      return false;
+    }
+  }
+  return room();
+}
+
+uint32_t SchemaCompiler::rule_of(const Value* schema, const std::string& place, bool one_char) {
+  std::string style = std::to_string(static_cast<int>(style_.notation)) + (style_.lines ? "l" : " ") + (one_char ? "c" : " ") +
+                      std::to_string(style_.allowed) + "\n" + std::to_string(tags_) + "\n" + style_.mark;
+  for (const std::string& mark : style_.never) style += "\n" + mark;
+  const auto [at, is_new] = rules_.try_emplace({schema, std::move(style)}, 0);
+  if (is_new) {
+    const uint32_t start = a_.node(), end = a_.node();
+    at->second = a_.rule(start, end, place);
+    pending_.push_back({schema, root_, place, style_, start, end, tags_, one_char});
+  }
+  return at->second;
+}
+
+// Any value.
+bool SchemaCompiler::any(uint32_t from, uint32_t to) {
+  if (raw()) return of_types(from, to, {.type = kObject}, kAnyType & style_.allowed, "#");
+  a_.call(from, to, rule_of(nullptr, "any value"));
+  return room();
+}
+
+Status SchemaCompiler::tools(const Value& list, bool or_text, bool spaced, std::vector<uint8_t>* out) {
   const uint32_t start = a_.node(), end = a_.node(), calls = a_.node();
   std::vector<Tool> all;
   if (!read_tools(list, &all)) return status_;
+  style_.notation = spaced ? Notation::kJson : Notation::kCompact;
+  const Notation notation = style_.notation;
   for (const Tool& tool : all) {
-    const uint32_t begin = a_.text(calls, "{\"name\":" + quoted(tool.name) + ",\"arguments\":"), behind = a_.node();
-    if (!arguments(begin, behind, tool, Notation::kCompact)) return status_;
-    a_.skip(a_.text(behind, "}"), end);
+    const auto key = [&](uint32_t at, const char* name) { return blank(a_.text(at, name)); };
+    style_ = {.notation = notation};
+    const uint32_t named = key(gap(a_.text(calls, "{")), "\"name\":"), behind = a_.node();
+    const uint32_t begin = key(gap(a_.text(a_.text(named, quoted(tool.name)), ",")), "\"arguments\":");
+    if (!arguments(begin, behind, tool, notation)) return status_;
+    a_.skip(a_.text(gap(behind), "}"), end);
   }
   a_.skip(start, calls);
   if (or_text) {
@@ -84,7 +181,7 @@ Status SchemaCompiler::tools(const Value& list, bool or_text, std::vector<uint8_
     a_.utf8(more, more, {0, 0x10FFFF});
     a_.skip(more, end);
   }
-  return a_.compile(start, end, {}, name_, out, err_);
+  return finish() ? a_.compile(start, end, {}, name_, out, err_) : status_;
 }
 
 bool SchemaCompiler::room() {
@@ -125,6 +222,7 @@ bool SchemaCompiler::read_tool(const Value& one, const std::string& place, std::
 bool SchemaCompiler::arguments(uint32_t from, uint32_t to, const Tool& tool, Notation notation) {
   set_root(tool.parameters);
   style_.notation = notation;
+  no_members_ = true;  // parameters without properties take none
   if (tool.parameters) return value(from, to, *tool.parameters, tool.place);
   a_.skip(a_.text(gap(a_.text(from, "{")), "}"), to);
   return true;
@@ -184,24 +282,67 @@ void SchemaCompiler::characters(uint32_t from, uint32_t to, const std::vector<Ch
 }
 
 const Value* SchemaCompiler::target(const Value& ref, const std::string& place) {
-  const std::string* path = ref.is(kString) ? &ref.text : nullptr;
-  for (const char* folder : {"$defs", "definitions"}) {
-    const std::string begin = std::string("#/") + folder + "/";
-    if (!path || path->compare(0, begin.size(), begin) != 0) continue;
-    std::string key;
-    for (size_t i = begin.size(); i < path->size(); ++i) {
-      if ((*path)[i] != '~')
-        key += (*path)[i];
-      else
-        key += ++i < path->size() && (*path)[i] == '1' ? '/' : '~';
+  if (!ref.is(kString) || ref.text.empty() || ref.text[0] != '#')
+    return refuse(place, "$ref is to # or #..., in the same schema, not ", dump(ref)), nullptr;
+  if (nested_ids_) return refuse(place, "a $ref in a schema that has an $id inside"), nullptr;
+  if (ref.text.size() > 1 && ref.text[1] != '/') {
+    const Value* found = nullptr;
+    std::vector<const Value*> open = {root_};
+    while (!open.empty() && !found) {
+      const Value* v = open.back();
+      open.pop_back();
+      const Value* anchor = v ? member(*v, "$anchor") : nullptr;
+      if (anchor && anchor->is(kString) && anchor->text == ref.text.substr(1)) found = v;
+      for (size_t i = 0; v && i < v->items.size(); ++i)
+        if (!v->is(kObject) || (v->keys[i] != "enum" && v->keys[i] != "const")) open.push_back(&v->items[i]);
     }
-    const Value* defs = root_ ? member(*root_, folder) : nullptr;
-    const Value* found = defs && path->find('/', begin.size()) == path->npos ? member(*defs, key) : nullptr;
-    if (!found) bad(place, "there is no ", *path);
+    if (!found) bad(place, "there is no ", ref.text);
     return found;
   }
-  refuse(place, "$ref is to #/$defs/NAME or #/definitions/NAME, not ", dump(ref));
-  return nullptr;
+  const Value* at = root_;
+  for (size_t i = 1; at && i < ref.text.size();) {
+    std::string key;
+    for (++i; i < ref.text.size() && ref.text[i] != '/'; ++i) {
+      const auto hex = [&](size_t k) {
+        const size_t digit = k < ref.text.size() ? std::string_view("0123456789abcdefABCDEF").find(ref.text[k]) : std::string_view::npos;
+        return digit == std::string_view::npos ? -1 : static_cast<int>(digit < 16 ? digit : digit - 6);
+      };
+      char c = ref.text[i];
+      if (c == '%' && hex(i + 1) >= 0 && hex(i + 2) >= 0) c = static_cast<char>(hex(i + 1) * 16 + hex(i + 2)), i += 2;
+      if (c == '~') c = ++i < ref.text.size() && ref.text[i] == '1' ? '/' : '~';
+      key += c;
+    }
+    const Value* next = member(*at, key);
+    if (at->is(kArray) && !key.empty() && key.size() < 6 && key.find_first_not_of("0123456789") == key.npos) {
+      const size_t n = std::stoul(key);
+      next = n < at->items.size() ? &at->items[n] : nullptr;
+    }
+    at = next;
+  }
+  if (!at) bad(place, "there is no ", ref.text);
+  return at;
+}
+
+// Whether a reference leads from what it stands for back to it.
+bool SchemaCompiler::is_recursive(const Value& to) {
+  const auto [known, is_new] = recursive_.try_emplace(&to, false);
+  if (!is_new) return known->second;
+  std::set<const Value*> seen;
+  std::vector<const Value*> open = {&to};
+  while (!open.empty()) {
+    const Value* v = open.back();
+    open.pop_back();
+    if (!seen.insert(v).second) continue;
+    for (size_t i = 0; i < v->items.size(); ++i) {
+      open.push_back(&v->items[i]);
+      if (!v->is(kObject) || v->keys[i] != "$ref" || !v->items[i].is(kString)) continue;
+      const Value* next = target(v->items[i], v->items[i].text);
+      if (!next) return false;  // which is refused
+      if (next == &to) return recursive_[&to] = true;
+      open.push_back(next);
+    }
+  }
+  return false;
 }
 
 uint32_t SchemaCompiler::types(const Value& schema) {
@@ -227,32 +368,34 @@ bool SchemaCompiler::check_types(const Value& schema, const std::string& place) 
 }
 
 bool SchemaCompiler::check_keywords(const Value& schema, const std::string& place) {
-  if (schema.is(kBoolean))
-    return refuse(place, schema.truth ? "true as a schema is not supported: say which type" : "false as a schema is not supported");
+  if (schema.is(kBoolean)) return true;
   if (!schema.is(kObject)) return bad(place, "a schema is an object, not ", type_name(schema));
   if (!check_types(schema, place)) return false;
-  const char* alone = nullptr;  // what other keywords do not go with
-  for (const char* key : {"$ref", "anyOf", "oneOf", "enum", "const"})
-    if (!alone && member(schema, key)) alone = key;
-  const bool values = alone && (alone[0] == 'e' || alone[0] == 'c');
   for (const std::string& key : schema.keys) {
-    if (silent(key)) continue;
+    if (is_remark(key) || is_rewritten(key)) continue;
     const auto* known = std::find_if(std::begin(kKeywords), std::end(kKeywords), [&](const Keyword& k) { return key == k.name; });
     if (known == std::end(kKeywords)) return refuse(place, "keyword '", key, "' is not supported");
-    if (alone && key != alone && !(values && key == "type"))
-      return refuse(place, "keyword '", key, "' beside '", alone, "' is not supported");
-    if (known->types && !(known->types & types(schema))) return refuse(place, "keyword '", key, "' without its type is not supported");
   }
-  if (!alone && !types(schema)) return refuse(place, "a schema without a type is not supported");
   return true;
 }
 
 bool SchemaCompiler::value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
   if (depth_ == kMaxDepth) return refuse(place, "schemas more than ", kMaxDepth, " deep, references followed");
   ++depth_;
-  const bool ok = room() && check_keywords(schema, place) && known_value(from, to, schema, place);
+  const bool ok = room() && check_keywords(schema, place) && checked_value(from, to, schema, place);
   --depth_;
   return ok;
+}
+
+bool SchemaCompiler::checked_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+  if (schema.is(kBoolean)) return !schema.truth || any(from, to);
+  if (merger_.is_flat(schema)) return known_value(from, to, schema, place);
+  if (style_.notation == Notation::kTags && !member(schema, "enum") && !member(schema, "const"))
+    return refuse(place, "the model's format cannot tell values of schemas that are put together");
+  const Value* one = merger_.flat(schema);
+  if (status_ != LINNET_OK) return false;
+  if (!one) return refuse(place, merger_.why(), " is not supported");
+  return check_keywords(*one, place) && (one->is(kBoolean) ? checked_value(from, to, *one, place) : known_value(from, to, *one, place));
 }
 
 bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
@@ -265,12 +408,16 @@ bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema
   if (const Value* list = member(schema, "enum")) {
     if (!list->is(kArray) || list->items.empty()) return bad(place + "/enum", "enum is an array with one element and more");
     for (size_t i = 0; i < list->items.size(); ++i)
-      if (!constant(begin, end, list->items[i], schema, place + "/enum/" + std::to_string(i))) return false;
+      if (!constant(begin, end, list->items[i], place + "/enum/" + std::to_string(i))) return false;
     return true;
   }
-  if (const Value* one = member(schema, "const")) return constant(begin, end, *one, schema, place + "/const");
-  const uint32_t set = types(schema) & style_.allowed;
-  if (!set) return true;  // another alternative has one that is
+  if (const Value* one = member(schema, "const")) return constant(begin, end, *one, place + "/const");
+  const uint32_t said = about(schema, types(schema));
+  return said ? of_types(begin, end, schema, said & style_.allowed, place) : any(begin, end);
+}
+
+// Values of these types; none: another alternative has one that is allowed.
+bool SchemaCompiler::of_types(uint32_t begin, uint32_t end, const Value& schema, uint32_t set, const std::string& place) {
   if (set & kString && !string(begin, end, schema, place)) return false;
   if (style_.notation == Notation::kTags && set & (kArray | kObject)) {
     if (set & kArray && !array(begin, end, schema, place)) return false;
@@ -296,17 +443,14 @@ bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema
 bool SchemaCompiler::reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place) {
   const Value* schema = target(ref, place + "/$ref");
   if (!schema) return false;
-  if (std::find(refs_.begin(), refs_.end(), schema) != refs_.end())
-    return refuse(place + "/$ref", "recursion is not supported: ", ref.text, " stands in itself");
-  refs_.push_back(schema);
-  const bool ok = value(from, to, *schema, ref.text);
-  refs_.pop_back();
-  return ok;
+  if (!is_recursive(*schema)) return status_ == LINNET_OK && value(from, to, *schema, ref.text);
+  if (rules_.size() > kMaxRules) return refuse(place, "more than ", kMaxRules, " rules");
+  a_.call(from, to, rule_of(schema, ref.text));
+  return room();
 }
 
-bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const Value& schema, const std::string& place) {
+bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const std::string& place) {
   if (!room()) return false;
-  if (member(schema, "type") && !(types(schema) & type_of(v))) return bad(place, dump(v), " is not of the type");
   if (!(type_of(v) & style_.allowed)) return true;
   if (raw() && v.is(kString) && style_.allowed & kNull && (v.text == "null" || v.text == "None")) return true;  // which would be null
   std::string text;
@@ -429,7 +573,8 @@ bool SchemaCompiler::apart_here(const Value& a, const Value& b, uint32_t* left) 
     return out;
   };
   const auto kinds = [&](const Value& s, const std::vector<const Value*>& list) {
-    uint32_t set = types(s) | (types(s) & kNumber ? uint32_t{kInteger} : 0);
+    if (s.is(kBoolean)) return s.truth ? kAnyType : 0u;
+    uint32_t set = member(s, "type") ? types(s) | (types(s) & kNumber ? uint32_t{kInteger} : 0) : kAnyType;
     if (list.empty()) return set;
     set = 0;
     for (const Value* v : list) set |= type_of(*v);
@@ -457,103 +602,38 @@ bool SchemaCompiler::apart_here(const Value& a, const Value& b, uint32_t* left) 
   return false;
 }
 
-bool SchemaCompiler::bounds(const Value& schema, bool integer, const std::string& place, Bounds* out) {
+bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, bool integer, const std::string& place) {
+  Range range;
   for (const bool low : {true, false})
     for (const bool open : {false, true}) {
       const char* key = low ? (open ? "exclusiveMinimum" : "minimum") : (open ? "exclusiveMaximum" : "maximum");
       const Value* v = member(schema, key);
       if (!v) continue;
       if (!v->is(kNumber)) return bad(place + "/" + key, "a number is wanted, not ", dump(*v));
-      out->any = true;
       const Decimal d(v->text);
-      if (!integer && !d.whole()) return refuse(place + "/" + key, "bounds of numbers are whole, not ", dump(*v));
-      int64_t bound = d.rounded(low);
-      bool without = open && d.whole();
-      if (integer && without) bound += low ? 1 : -1, without = false;
-      if (low ? bound > out->low || (bound == out->low && without) : bound < out->high || (bound == out->high && without)) {
-        (low ? out->low : out->high) = bound;
-        (low ? out->above : out->below) = without;
-      }
+      bool &has = low ? range.has_low : range.has_high, &without = low ? range.above : range.below;
+      Decimal& bound = low ? range.low : range.high;
+      const int order = has ? compare(d, bound) : 0;
+      if (!has || (low ? order > 0 : order < 0) || (order == 0 && open)) bound = d, without = open;
+      has = true;
     }
-  if (out->low > kMaxInteger || out->high < -kMaxInteger) return refuse(place, "all numbers within the bounds have more than 18 digits");
-  if (out->low > out->high || (out->low == out->high && (out->above || out->below))) return bad(place, "no number is within the bounds");
-  return true;
-}
-
-void SchemaCompiler::whole(uint32_t from, uint32_t to, int64_t low, int64_t high) {
-  const std::string least = std::to_string(low), most = std::to_string(high);
-  for (size_t digits = least.size(); digits <= most.size(); ++digits) {
-    const std::string first = digits == least.size() ? least : "1" + std::string(digits - 1, '0');
-    a_.between(from, to, first, digits == most.size() ? most : std::string(digits, '9'), '0', '9');
+  const Decimal most(std::to_string(kMaxInteger)), least(std::to_string(-kMaxInteger));
+  if ((range.has_low && compare(range.low, most) > 0) || (range.has_high && compare(range.high, least) < 0))
+    return refuse(place, "all numbers within the bounds have more than 18 digits");
+  if (const Value* multiple = member(schema, "multipleOf")) {
+    const Decimal d(multiple->is(kNumber) ? multiple->text : "0");
+    if (d.negative || d.digits.empty()) return bad(place + "/multipleOf", "a number above 0 is wanted, not ", dump(*multiple));
+    if (!d.whole() || !add_multiples(&a_, from, to, range, d.rounded(false)))
+      return refuse(place + "/multipleOf", "multiples of whole numbers up to 3000 are known, not of ", dump(*multiple));
+    return room();
   }
-}
-
-void SchemaCompiler::fraction(uint32_t from, uint32_t to, bool zero, bool not_zero) {
-  uint32_t seen = a_.node(), other = a_.node();  // only zeros so far; another digit was there
-  a_.bytes(from, seen, '.', '.');
-  for (uint32_t i = 0; i < kFractionDigits; ++i) {
-    const uint32_t next = a_.node(), next_other = a_.node();
-    a_.bytes(seen, next, '0', '0');
-    if (!zero) {
-      a_.bytes(seen, next_other, '1', '9');
-      a_.bytes(other, next_other, '0', '9');
-      a_.skip(next_other, to);
-    }
-    if (!not_zero) a_.skip(next, to);
-    seen = next;
-    other = next_other;
-  }
-}
-
-void SchemaCompiler::between(uint32_t from, uint32_t to, const Bounds& b) {
-  const uint32_t end = a_.node();
-  a_.skip(end, to);
-  const auto plain = [&](int64_t low, int64_t high, bool whole_too, bool zero, bool not_zero) {
-    if (low > high) return;
-    const uint32_t digits = a_.node();
-    whole(from, digits, low, high);
-    if (whole_too) a_.skip(digits, end);
-    fraction(digits, end, zero, not_zero);
-  };
-  if (b.low == b.high) {
-    if (!b.above && !b.below) plain(b.low, b.low, true, true, false);
-    return;
-  }
-  plain(b.low, b.low, !b.above, false, b.above);
-  plain(b.low + 1, b.high - 1, true, false, false);
-  if (!b.below) plain(b.high, b.high, true, true, false);
-}
-
-bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, bool integer, const std::string& place) {
-  Bounds b;
-  if (!bounds(schema, integer, place, &b)) return false;
-  const uint32_t minus = a_.node();
-  a_.bytes(from, minus, '-', '-');
-  if (integer) {
-    if (b.high >= 0) whole(from, to, std::max<int64_t>(b.low, 0), b.high);
-    if (b.low < 0) whole(minus, to, std::max<int64_t>(-b.high, 1), -b.low);
-    return true;
-  }
-  if (b.any) {  // without -0
-    if (b.high >= 0) between(from, to, {true, std::max<int64_t>(b.low, 0), b.high, b.low >= 0 && b.above, b.below});
-    if (b.low < 0) between(minus, to, {true, std::max<int64_t>(-b.high, 0), -b.low, b.high >= 0 || b.below, b.above});
-    return true;
-  }
-  const uint32_t digits = a_.node(), e = a_.node(), sign = a_.node(), end = a_.node();
-  whole(from, digits, 0, kMaxInteger);
-  whole(minus, digits, 0, kMaxInteger);
-  a_.skip(digits, end);
-  fraction(digits, end, false, false);
-  a_.skip(end, to);
-  for (const uint8_t c : {uint8_t{'e'}, uint8_t{'E'}}) a_.bytes(end, e, c, c);
-  for (const uint8_t c : {uint8_t{'+'}, uint8_t{'-'}}) a_.bytes(e, sign, c, c);
-  a_.skip(e, sign);
-  const uint32_t one = a_.node(), two = a_.node();
-  a_.bytes(sign, one, '0', '9');
-  a_.bytes(one, two, '0', '9');
-  a_.skip(one, to);
-  a_.skip(two, to);
-  return true;
+  if (integer)
+    add_integers(&a_, from, to, range);
+  else if (!range.has_low && !range.has_high)
+    add_any_number(&a_, from, to);
+  else if (!add_numbers(&a_, from, to, range))
+    return refuse(place, "numbers within such bounds take too many states");
+  return room();
 }
 
 bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, const std::string& place, int64_t* out) {
@@ -566,13 +646,82 @@ bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, 
   return true;
 }
 
-bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
-  const Value* pattern = member(schema, "pattern");
+// Characters that a text of the style may hold as they are.
+std::vector<CharRange> SchemaCompiler::plain_characters() const {
+  std::vector<CharRange> none = {{0, 0x1F}};
+  const auto leave_out = [&none](const std::string& mark) {
+    const uint32_t c = next_char(mark.data(), mark.size()).code;
+    none.push_back({c, c});
+  };
+  if (style_.notation < Notation::kPython) none.insert(none.end(), {{'"', '"'}, {'\\', '\\'}});
+  if (style_.notation == Notation::kPython) none.insert(none.end(), {{'\'', '\''}, {'\\', '\\'}});
+  if (!style_.mark.empty()) leave_out(style_.mark);
+  for (const std::string& mark : style_.never) leave_out(mark);
+  return all_but(none);
+}
+
+bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRange>& plain, const std::string& place, TextSet* out) {
   int64_t least = 0, most = 0;
   if (!count(schema, "minLength", 0, place, &least) || !count(schema, "maxLength", -1, place, &most)) return false;
-  if (most >= 0 && most < least) return bad(place, "minLength is above maxLength");
+  const auto large = [&] { return refuse(place, "pattern, format and length together take too many states"); };
+  if (std::max(least, most) > 4096) return large();
+  Automaton a;
+  const uint32_t start = a.node(), end = a.node();
+  uint32_t at = a.node();
+  a.skip(start, at);
+  const auto one = [&](uint32_t from, uint32_t to) {
+    for (const CharRange& r : plain) a.utf8(from, to, r);
+  };
+  for (int64_t i = 0; i < (most < 0 ? least : most); ++i) {
+    if (i >= least) a.skip(at, end);
+    const uint32_t next = a.node();
+    one(at, next);
+    at = next;
+  }
+  if (most < 0) one(at, at);
+  if (most < 0 || most >= least) a.skip(at, end);
+  if (!texts_of(a, start, end, out)) return large();
+  const auto and_also = [&](const std::string& pattern, bool whole, const char* key) {
+    Automaton b;
+    const uint32_t from = b.node(), to = b.node();
+    std::string why;
+    if (!add_plain(&b, from, to, pattern, whole, plain, &why)) return refuse(place + "/" + key, why, " is not supported, in ", quoted(pattern));
+    TextSet more, both;
+    if (!texts_of(b, from, to, &more) || !in_both(*out, more, &both)) return large();
+    *out = std::move(both);
+    return true;
+  };
+  if (const Value* pattern = member(schema, "pattern")) {
+    if (pattern->is(kArray)) {
+      for (const Value& p : pattern->items)
+        if (!p.is(kString) || !and_also(p.text, false, "pattern")) return status_ != LINNET_OK ? false : bad(place + "/pattern", "a text is wanted");
+    } else if (!pattern->is(kString)) {
+      return bad(place + "/pattern", "a text is wanted");
+    } else if (!and_also(pattern->text, false, "pattern")) {
+      return false;
+    }
+  }
+  if (const Value* format = member(schema, "format")) {
+    const char* pattern = format->is(kString) ? format_pattern(format->text) : nullptr;
+    if (pattern) return and_also(pattern, true, "format");
+  }
+  return true;
+}
+
+bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+  const Value *pattern = member(schema, "pattern"), *format = member(schema, "format");
+  if (format) {
+    if (!format->is(kString)) return bad(place + "/format", "a text is wanted");
+    if (!format_pattern(format->text)) {
+      if (!formats_) return refuse(place, "format ", dump(*format), " is not supported");
+      format = nullptr;
+    }
+  }
+  int64_t least = 0, most = 0;
+  if (!count(schema, "minLength", 0, place, &least) || !count(schema, "maxLength", -1, place, &most)) return false;
+  if (most >= 0 && most < least) return true;  // no text is
   const Notation n = style_.notation;
-  const bool json = n < Notation::kPython, free = !pattern && least == 0 && most < 0;
+  const bool json = n < Notation::kPython, free = !pattern && !format && least == 0 && most < 0;
   uint32_t begin = from, end = a_.node();
   if (json) {
     begin = a_.text(from, "\"");
@@ -601,15 +750,25 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
     }
     a_.skip(mark(end), to);
   }
-  if (pattern) {
-    if (!pattern->is(kString)) return bad(place + "/pattern", "a text is wanted");
-    if (member(schema, "minLength") || member(schema, "maxLength"))
-      return refuse(place, "keyword 'pattern' beside minLength or maxLength is not supported");
+  const bool lengths = member(schema, "minLength") || member(schema, "maxLength");
+  if ((pattern && (lengths || format || pattern->is(kArray))) || (format && lengths)) {
+    TextSet texts;
+    if (!plain_texts(schema, plain_characters(), place, &texts)) return false;
+    add_texts(&a_, begin, end, texts);
+    return room();
+  }
+  if (pattern || format) {
+    if (pattern && !pattern->is(kString)) return bad(place + "/pattern", "a text is wanted");
+    const std::string text = pattern ? pattern->text : format_pattern(format->text);
     std::string why;
     pattern_chars(
-        &a_, begin, end, pattern->text, [this](uint32_t a, uint32_t b, const std::vector<CharRange>& ranges) { characters(a, b, ranges); },
-        false, &why);
-    return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", dump(*pattern));
+        &a_, begin, end, text, [this](uint32_t a, uint32_t b, const std::vector<CharRange>& ranges) { characters(a, b, ranges); },
+        format != nullptr, &why);
+    return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", quoted(text));
+  }
+  if (std::max(least, most) > kUnrolled) {
+    a_.call(begin, end, rule_of(nullptr, "a text's characters", true), static_cast<uint32_t>(least), most < 0 ? 0 : static_cast<uint32_t>(most));
+    return room();
   }
   return repeat(begin, end, least, most, [&](uint32_t a, uint32_t b) {
     if (json && style_.never.empty())
@@ -636,14 +795,23 @@ bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, con
 }
 
 bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
-  const Value *items = member(schema, "items"), *unique = member(schema, "uniqueItems");
-  if (unique && (!unique->is(kBoolean) || unique->truth)) return refuse(place, "keyword 'uniqueItems' is not supported but for false");
+  static const Value kAnything = {.type = kBoolean, .truth = true};
+  const Value *items = member(schema, "items"), *unique = member(schema, "uniqueItems"), *prefix = member(schema, "prefixItems");
+  if (prefix && (!prefix->is(kArray) || prefix->items.empty())) return bad(place + "/prefixItems", "an array with one element and more is wanted");
   int64_t least = 0, most = 0;
   if (!count(schema, "minItems", 0, place, &least) || !count(schema, "maxItems", -1, place, &most)) return false;
-  if (most >= 0 && most < least) return bad(place, "minItems is above maxItems");
   const bool tags = style_.notation == Notation::kTags;
+  if (tags && prefix) return refuse(place, "keyword 'prefixItems' is not supported in the model's format");
   const Nested here(this);
   if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
+  // What is not said of elements behind the first ones is not written, unless it must be.
+  const int64_t n_first = prefix ? static_cast<int64_t>(prefix->items.size()) : 0;
+  if (!items && (!prefix || least > n_first)) items = &kAnything;
+  if (items && items->is(kBoolean) && !items->truth) items = nullptr;
+  if (!items && (most < 0 || most > n_first)) most = n_first;
+  if (most >= 0 && most < least) return true;  // no array is
+  if (unique && (!unique->is(kBoolean) || unique->truth) && (most < 0 || most > 1))
+    return refuse(place, "keyword 'uniqueItems' is not supported but for false");
   const uint32_t begin = tags ? mark(gap(from)) : gap(a_.text(from, "[")), end = a_.node();
   a_.skip(tags ? end : a_.text(gap(end), "]"), to);
   if (least == 0 && tags)
@@ -651,17 +819,29 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   else if (least == 0)
     a_.skip(begin, end);
   if (most == 0) return true;
-  if (!items) return refuse(place, "an array without 'items' is not supported");
-  const auto one = [&](uint32_t a, uint32_t b) {
+  const auto one = [&](uint32_t a, uint32_t b, const Value& element, const std::string& where) {
     const uint32_t behind = a_.node();
-    const bool ok = tags ? tag(a, behind, "item", *items, place + "/items") : value(a, behind, *items, place + "/items");
+    const bool ok = tags ? tag(a, behind, "item", element, where) : value(a, behind, element, where);
     a_.skip(tags ? mark(gap(behind)) : behind, b);
     return ok;
   };
-  const uint32_t first = a_.node();
-  if (!one(begin, first)) return false;
-  return repeat(first, end, std::max<int64_t>(least - 1, 0), most < 0 ? most : most - 1,
-                [&](uint32_t a, uint32_t b) { return one(tags ? a : gap(a_.text(a, ",")), b); });
+  uint32_t at = begin;
+  const auto next = [&](uint32_t node, bool first) { return tags || first ? node : gap(a_.text(node, ",")); };
+  int64_t n = 0;
+  for (; n < n_first && (most < 0 || n < most); ++n) {
+    if (n >= least) a_.skip(at, end);
+    const uint32_t behind = a_.node();
+    if (!one(next(at, n == 0), behind, prefix->items[static_cast<size_t>(n)], place + "/prefixItems/" + std::to_string(n))) return false;
+    at = behind;
+  }
+  if (n == most) return a_.skip(at, end), room();
+  if (n == 0) {
+    const uint32_t first = a_.node();
+    if (!one(begin, first, *items, place + "/items")) return false;
+    at = first, n = 1;
+  }
+  return repeat(at, end, std::max<int64_t>(least - n, 0), most < 0 ? most : most - n,
+                [&](uint32_t a, uint32_t b) { return one(next(a, false), b, *items, place + "/items"); });
 }
 
 bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
@@ -678,52 +858,186 @@ bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, con
           const uint32_t behind = a_.node();
           a_.skip(mark(gap(behind)), b);
           return tag(a, behind, key, one, where);
-        });
+        },
+        nullptr);
   }
+  const bool gemma = style_.notation == Notation::kGemma;
   const uint32_t end = a_.node();  // of all properties, so that white space in front of the end stands once
   a_.skip(a_.text(gap(end), "}"), to);
   return properties(
       gap(a_.text(from, "{")), end, schema, place, false, [&](uint32_t at, bool first) { return first ? at : gap(a_.text(at, ",")); },
       [&](uint32_t a, uint32_t b, const std::string& key, const Value& one, const std::string& where) {
         std::string name;
-        if (style_.notation == Notation::kGemma && !key.empty() && key.find_first_of(":{}[],\n\"'<") == key.npos && key[0] != ' ' &&
-            key.back() != ' ')
+        if (gemma && !key.empty() && key.find_first_of(":{}[],\n\"'<") == key.npos && key[0] != ' ' && key.back() != ' ')
           name = key;
         else if (!literal({.type = kString, .text = key}, where, &name))
           return false;
         return value(blank(a_.text(a, name + ":")), b, one, where);
+      },
+      [&](uint32_t a, uint32_t b, const TextSet& keys, const Value& one, const std::string& where) {
+        const std::string quote = gemma ? "" : style_.notation == Notation::kPython ? "'" : "\"";
+        const uint32_t behind = a_.node();
+        add_texts(&a_, a_.text(a, quote), behind, keys);
+        return value(blank(a_.text(behind, quote + ":")), b, one, where);
       });
 }
 
+// Keys that are not named: those that a pattern finds, or such as none of them does. pattern: which; null: none.
+bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const std::vector<std::string>& named, const std::string& place,
+                                TextSet* out) {
+  const auto large = [&] { return refuse(place, "keys that are not named take too many states"); };
+  static const std::vector<CharRange> kNames = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+  const std::vector<CharRange> plain = style_.notation == Notation::kGemma ? kNames : plain_characters();
+  Automaton any, names;
+  const uint32_t any_start = any.node(), any_end = any.node(), names_start = names.node(), names_end = names.node();
+  for (const CharRange& r : plain) any.utf8(any_start, any_end, r), any.utf8(any_end, any_end, r);
+  if (style_.notation != Notation::kGemma) any.skip(any_start, any_end);
+  for (const std::string& name : named) names.skip(names.text(names_start, name), names_end);
+  TextSet keys, some, left;
+  if (!texts_of(any, any_start, any_end, &keys) || !texts_of(names, names_start, names_end, &some) || !in_first(keys, some, &left))
+    return large();
+  keys = std::move(left);
+  if (const Value* patterns = member(schema, "patternProperties"))
+    for (const std::string& one : patterns->keys) {
+      Automaton a;
+      const uint32_t from = a.node(), to = a.node();
+      std::string why;
+      if (!add_plain(&a, from, to, one, false, plain, &why))
+        return refuse(place + "/patternProperties", why, " is not supported, in ", quoted(one));
+      if (!texts_of(a, from, to, &some) || !(pattern.is(kString) && one == pattern.text ? in_both : in_first)(keys, some, &left)) return large();
+      keys = std::move(left);
+    }
+  if (const Value* obeyed = member(schema, "propertyNames")) {
+    const Value* rule = merger_.flat(*obeyed);
+    if (!rule) return status_ != LINNET_OK ? false : refuse(place + "/propertyNames", merger_.why(), " is not supported");
+    const std::string where = place + "/propertyNames";
+    if (!check_keywords(*rule, where)) return false;
+    const Value* list = member(*rule, "enum");
+    const Value* one = member(*rule, "const");
+    if (rule->is(kBoolean)) return rule->truth ? (*out = keys, true) : (*out = {}, true);
+    if (member(*rule, "anyOf") || member(*rule, "oneOf")) return refuse(where, "alternatives are not supported");
+    if (list || one) {
+      Automaton a;
+      const uint32_t from = a.node(), to = a.node();
+      for (size_t i = 0; i < (list ? list->items.size() : 1); ++i)
+        if (const Value& v = list ? list->items[i] : *one; v.is(kString)) a.skip(a.text(from, v.text), to);
+      if (!texts_of(a, from, to, &some)) return large();
+    } else if (types(*rule) && !(types(*rule) & kString)) {
+      some = {};
+    } else if (const Value* format = member(*rule, "format"); format && !(format->is(kString) && format_pattern(format->text)) && !formats_) {
+      return refuse(where, "format ", dump(*format), " is not supported");
+    } else if (!plain_texts(*rule, plain, where, &some)) {
+      return false;
+    }
+    if (!in_both(keys, some, &left)) return large();
+    keys = std::move(left);
+  }
+  *out = std::move(keys);
+  return true;
+}
+
 bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema, const std::string& place, bool some_at_least,
-                                const Lead& lead, const Property& one) {
+                                const Lead& lead, const Property& one, const Others& others) {
   const Value none_of = {.type = kObject}, nothing = {.type = kArray};
-  const Value *properties = member(schema, "properties"), *required = member(schema, "required"),
-              *more = member(schema, "additionalProperties");
-  if (more && (!more->is(kBoolean) || more->truth)) return refuse(place, "keyword 'additionalProperties' is not supported but for false");
+  static const Value kAnything = {.type = kBoolean, .truth = true}, kNothing = {.type = kBoolean};
+  const Value *properties = member(schema, "properties"), *required = member(schema, "required"), *more = member(schema, "additionalProperties"),
+              *patterns = member(schema, "patternProperties"), *names = member(schema, "propertyNames");
+  // Where nothing is said of members they are any; what stands beside named ones without being said is not written.
+  const bool closed = std::exchange(no_members_, false), open = !properties && !patterns && !more && !closed;
   if (!properties) properties = &none_of;
   if (!required) required = &nothing;
+  if (!patterns) patterns = &none_of;
   if (!properties->is(kObject)) return bad(place + "/properties", "an object is wanted");
+  if (!patterns->is(kObject)) return bad(place + "/patternProperties", "an object is wanted");
   if (!required->is(kArray)) return bad(place + "/required", "an array is wanted");
-  std::vector<std::string> wanted;
+  if (!others && (!patterns->keys.empty() || (more && !(more->is(kBoolean) && (!more->truth || !properties->keys.empty())))))
+    return refuse(place, "members that are not named are not supported in the model's format");
+  int64_t least = 0, most = 0;
+  if (!count(schema, "minProperties", 0, place, &least) || !count(schema, "maxProperties", -1, place, &most)) return false;
+  struct Named {
+    std::string key;
+    const Value* schema;
+    bool wanted;
+    std::string place;
+  };
+  std::vector<Named> all;
+  std::vector<std::string> keys;
+  std::set<std::string> wanted;
   for (const Value& key : required->items) {
     if (!key.is(kString)) return bad(place + "/required", "names of properties are wanted, not ", dump(key));
-    if (!member(*properties, key.text)) return refuse(place + "/required", dump(key), " is not among the properties");
-    wanted.push_back(key.text);
+    wanted.insert(key.text);
   }
-  std::sort(wanted.begin(), wanted.end());
+  const auto step = [](const std::string& key) {
+    std::string out;
+    for (const char c : key) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    return out;
+  };
+  bool known = true;
+  const auto add = [&](const std::string& key, const Value* own, const std::string& where) {
+    const Value* s = own;
+    for (size_t i = 0; i < patterns->keys.size(); ++i) {
+      if (!merger_.finds(key, patterns->keys[i], &known)) continue;
+      s = s ? merger_.together(*s, patterns->items[i]) : &patterns->items[i];
+    }
+    if (!s) s = more ? more : &kAnything;
+    if (names && !merger_.obeys({.type = kString, .text = key}, *names)) s = &kNothing;
+    keys.push_back(key);
+    if (!(s->is(kBoolean) && !s->truth) || wanted.contains(key)) all.push_back({key, s, wanted.contains(key), where});
+  };
+  for (size_t i = 0; i < properties->items.size(); ++i)
+    add(properties->keys[i], &properties->items[i], place + "/properties/" + step(properties->keys[i]));
+  for (const Value& key : required->items)
+    if (!member(*properties, key.text) && std::find(keys.begin(), keys.end(), key.text) == keys.end()) add(key.text, nullptr, place + "/required");
+  if (!known) return refuse(place + "/patternProperties", "a pattern that is not supported");
+  if (!merger_.why().empty()) return refuse(place, merger_.why(), " is not supported");
+  const int64_t n_wanted = std::count_if(all.begin(), all.end(), [](const Named& n) { return n.wanted; });
+  if (most >= 0 && most < n_wanted) return true;  // no object is
+  if (most >= 0) {                                // optional ones as far as there may be so many
+    int64_t left = most - n_wanted;
+    std::erase_if(all, [&](const Named& n) { return !n.wanted && left-- <= 0; });
+  }
+  struct Other {
+    TextSet keys;
+    const Value* schema;
+    std::string place;
+  };
+  std::vector<Other> more_keys;
+  const int64_t left = most < 0 ? -1 : most - static_cast<int64_t>(all.size());
+  if (others && left != 0) {
+    for (size_t i = 0; i < patterns->keys.size(); ++i) {
+      Other o{{}, &patterns->items[i], place + "/patternProperties/" + step(patterns->keys[i])};
+      if (!other_keys(schema, {.type = kString, .text = patterns->keys[i]}, keys, place, &o.keys)) return false;
+      more_keys.push_back(std::move(o));
+    }
+    if (open || (more && !(more->is(kBoolean) && (!more->truth || closed)))) {
+      Other o{{}, more ? more : &kAnything, place + "/additionalProperties"};
+      if (!other_keys(schema, {}, keys, place, &o.keys)) return false;
+      more_keys.push_back(std::move(o));
+    }
+    std::erase_if(more_keys, [](const Other& o) { return o.keys.edges.empty() || (o.schema->is(kBoolean) && !o.schema->truth); });
+  }
+  if (least > n_wanted) {
+    if (least == 1) {
+      some_at_least = true;
+    } else if (more_keys.empty() && least >= static_cast<int64_t>(all.size())) {
+      if (least > static_cast<int64_t>(all.size())) return true;  // no object has so many
+      for (Named& n : all) n.wanted = true;
+    } else {
+      return refuse(place, "keyword 'minProperties' above 1 and the members that are required is not supported");
+    }
+  }
   // Before each property: no member was written yet, or one was.
   uint32_t none = from, some = kNowhere;
-  for (size_t i = 0; i < properties->items.size(); ++i) {
-    const std::string& key = properties->keys[i];
-    const uint32_t begin = a_.node(), end = a_.node(), after = a_.node();
+  const auto begin_member = [&](uint32_t begin) {
     if (none != kNowhere) a_.skip(lead(none, true), begin);
     if (some != kNowhere) a_.skip(lead(some, false), begin);
-    std::string step;
-    for (const char c : key) step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-    if (!one(begin, end, key, properties->items[i], place + "/properties/" + step)) return false;
+  };
+  for (const Named& n : all) {
+    const uint32_t begin = a_.node(), end = a_.node(), after = a_.node();
+    begin_member(begin);
+    if (!one(begin, end, n.key, *n.schema, n.place)) return false;
     a_.skip(end, after);
-    if (std::binary_search(wanted.begin(), wanted.end(), key))
+    if (n.wanted)
       none = kNowhere;
     else if (some != kNowhere)
       a_.skip(some, after);
@@ -731,7 +1045,14 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
   }
   if (none != kNowhere && !some_at_least) a_.skip(none, to);
   if (some != kNowhere) a_.skip(some, to);
-  return true;
+  if (more_keys.empty()) return true;
+  const uint32_t begin = a_.node(), behind = a_.node();
+  begin_member(begin);
+  const auto any_of = [&](uint32_t a, uint32_t b) {
+    return std::all_of(more_keys.begin(), more_keys.end(), [&](const Other& o) { return others(a, b, o.keys, *o.schema, o.place); });
+  };
+  return any_of(begin, behind) &&
+         repeat(behind, to, 0, left < 0 ? -1 : left - 1, [&](uint32_t a, uint32_t b) { return any_of(lead(a, false), b); });
 }
 
 // The parser of answers knows the first of these types that fits, and takes a text for a text before anything else.
@@ -754,14 +1075,17 @@ uint32_t SchemaCompiler::text_types(const Value& schema) {
   return set;
 }
 
-linnet_status compile_grammar(std::string_view json, const char* name, linnet_grammar_kind kind, std::vector<uint8_t>* out, Error* err) {
-  if (kind == LINNET_GRAMMAR_GBNF) return compile_gbnf(json, name, out, err);
-  if (kind == LINNET_GRAMMAR_REGEX) return compile_regex(json, name, out, err);
-  if (kind == LINNET_GRAMMAR_CHOICES) return compile_choices(json, name, out, err);
+linnet_status compile_grammar(std::string_view text, const char* name, linnet_grammar_kind kind, std::vector<uint8_t>* out, Error* err) {
+  const uint32_t what = kind & ~uint32_t{LINNET_GRAMMAR_SPACED | LINNET_GRAMMAR_ANY_FORMAT};
+  if (what == LINNET_GRAMMAR_GBNF) return compile_gbnf(text, name, out, err);
+  if (what == LINNET_GRAMMAR_REGEX) return compile_regex(text, name, out, err);
+  if (what == LINNET_GRAMMAR_CHOICES) return compile_choices(text, name, out, err);
   Value tree;
-  LINNET_TRY(schema_parse(json, name, &tree, err));
-  SchemaCompiler compiler(name, err);
-  return kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, out) : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, out);
+  LINNET_TRY(schema_parse(text, name, &tree, err));
+  SchemaCompiler compiler(name, err, kind & LINNET_GRAMMAR_ANY_FORMAT);
+  const bool spaced = kind & LINNET_GRAMMAR_SPACED;
+  return what == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, spaced, out)
+                                       : compiler.tools(tree, what == LINNET_GRAMMAR_TEXT_OR_CALL, spaced, out);
 }
 
 }  // namespace linnet::convert

@@ -2,9 +2,12 @@
 // breaks a rule that was not understood.
 #pragma once
 #include <functional>
+#include <map>
 
 #include "automaton.h"
-#include "schema_value.h"
+#include "json_numbers.h"
+#include "schema_merge.h"
+#include "text_set.h"
 
 namespace linnet::convert {
 
@@ -18,20 +21,22 @@ enum class Notation : uint8_t {
   kTags,   // the same, but objects and lists are tags: <key>value</key>
 };
 
-// Numbers from low to high; without them what has 18 digits.
-struct Bounds {
-  bool any = false;
-  int64_t low = -kMaxInteger, high = kMaxInteger;
-  bool above = false, below = false;  // low, high are not among them (numbers alone)
-};
+// What a format of texts is written as, a pattern; nullptr: it is not known.
+const char* format_pattern(std::string_view format);
 
 class SchemaCompiler {
  public:
-  SchemaCompiler(const char* name, Error* err) : name_(name), err_(err) {}
+  static constexpr int64_t kUnrolled = 64;  // times that something is repeated by states; beyond that it is counted
 
-  Status schema_alone(const Value& schema, std::vector<uint8_t>* out);
+  // formats: unknown ones are remarks.
+  SchemaCompiler(const char* name, Error* err, bool formats = false);
+
+  // spaced: with white space as models write it.
+  Status schema_alone(const Value& schema, bool spaced, std::vector<uint8_t>* out);
   // A call of one of the tools, {"name":"...","arguments":{...}}, or a text.
-  Status tools(const Value& list, bool or_text, std::vector<uint8_t>* out);
+  Status tools(const Value& list, bool or_text, bool spaced, std::vector<uint8_t>* out);
+  // What rules are, before the automaton is compiled.
+  bool finish();
 
   struct Tool {
     std::string name, place;
@@ -40,11 +45,13 @@ class SchemaCompiler {
   bool read_tools(const Value& list, std::vector<Tool>* out);
   // All that a tool takes, as one value.
   bool arguments(uint32_t from, uint32_t to, const Tool& tool, Notation notation);
-  // The properties of an object, in their order, optional ones or not. lead: what stands before the first one, or before another.
+  // The properties of an object, in their order, optional ones or not. lead: what stands before the first one, or before another. others:
+  // members that are not named, whose keys are texts of a set (nullptr: there are none).
   using Lead = std::function<uint32_t(uint32_t from, bool first)>;
   using Property = std::function<bool(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place)>;
+  using Others = std::function<bool(uint32_t from, uint32_t to, const TextSet& keys, const Value& schema, const std::string& place)>;
   bool properties(uint32_t from, uint32_t to, const Value& schema, const std::string& place, bool some_at_least, const Lead& lead,
-                  const Property& one);
+                  const Property& one, const Others& others);
   // <key>value</key>, behind the '<' that the mark of kTags ends with.
   bool tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place);
   bool value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
@@ -69,7 +76,7 @@ class SchemaCompiler {
   uint32_t text_types(const Value& schema);
 
   Automaton& automaton() { return a_; }
-  void set_root(const Value* root) { root_ = root, root_text_.clear(); }  // in which references are looked up
+  void set_root(const Value* root);  // in which references are looked up
   Status status() const { return status_; }
 
   template <class... Parts>
@@ -90,9 +97,19 @@ class SchemaCompiler {
   const Value* target(const Value& ref, const std::string& place);
   static uint32_t types(const Value& schema);
   bool check_types(const Value& schema, const std::string& place);
+  bool checked_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
   bool known_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+  bool of_types(uint32_t from, uint32_t to, const Value& schema, uint32_t set, const std::string& place);
   bool reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place);
-  bool constant(uint32_t from, uint32_t to, const Value& v, const Value& schema, const std::string& place);
+  // The rule of a schema, or without one of any value, in the style at hand; one_char: of a text's character.
+  uint32_t rule_of(const Value* schema, const std::string& place, bool one_char = false);
+  bool is_recursive(const Value& target);
+  bool any(uint32_t from, uint32_t to);
+  // The texts that a schema of texts leaves, of characters that are written as they are.
+  bool plain_texts(const Value& schema, const std::vector<CharRange>& plain, const std::string& place, TextSet* out);
+  bool other_keys(const Value& schema, const Value& pattern, const std::vector<std::string>& named, const std::string& place, TextSet* out);
+  std::vector<CharRange> plain_characters() const;
+  bool constant(uint32_t from, uint32_t to, const Value& v, const std::string& place);
   bool no_mark(const std::string& text, const std::string& place);
   bool literal(const Value& v, const std::string& place, std::string* out);
   bool alternatives(uint32_t from, uint32_t to, const Value& list, bool only_one, const std::string& place);
@@ -126,13 +143,6 @@ class SchemaCompiler {
   uint32_t mark(uint32_t from);  // the style's
   void characters(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
 
-  bool bounds(const Value& schema, bool integer, const std::string& place, Bounds* out);
-  // Whole numbers low .. high, 0 <= low <= high, as digits.
-  void whole(uint32_t from, uint32_t to, int64_t low, int64_t high);
-  // '.' and digits. zero: all of them are 0; not_zero: some are not.
-  void fraction(uint32_t from, uint32_t to, bool zero, bool not_zero);
-  // Numbers from low to high, 0 <= low <= high, with a fraction or not.
-  void between(uint32_t from, uint32_t to, const Bounds& b);
   bool number(uint32_t from, uint32_t to, const Value& schema, bool integer, const std::string& place);
 
   // A count, or `other` where there is none.
@@ -140,6 +150,11 @@ class SchemaCompiler {
   // least to most times (most < 0: without end) what `one` adds from one node to another.
   template <class Fn>
   bool repeat(uint32_t from, uint32_t to, int64_t least, int64_t most, const Fn& one) {
+    if (std::max(least, most) > kUnrolled) {
+      const uint32_t begin = a_.node(), end = a_.node();
+      a_.call(from, to, a_.rule(begin, end, "a repeat"), static_cast<uint32_t>(least), most < 0 ? 0 : static_cast<uint32_t>(most));
+      return one(begin, end);
+    }
     uint32_t at = a_.node();
     a_.skip(from, at);
     for (int64_t i = 0; i < (most < 0 ? least : most); ++i) {
@@ -168,7 +183,20 @@ class SchemaCompiler {
   Status status_ = LINNET_OK;
   const Value* root_ = nullptr;
   std::string root_text_;
-  std::vector<const Value*> refs_;                           // that are being followed
+  bool formats_ = false, no_members_ = false;
+  bool nested_ids_ = false;  // other places for references to be looked up in
+  SchemaMerger merger_;
+  std::map<std::pair<const Value*, std::string>, uint32_t> rules_;  // by what they are of and the style that it is written in
+  std::map<const Value*, bool> recursive_;
+  struct Pending {
+    const Value* schema;
+    const Value* root;
+    std::string place;
+    Style style;
+    uint32_t start, end, tags;
+    bool one_char;
+  };
+  std::vector<Pending> pending_;  // insides of rules
   uint32_t depth_ = 0, nesting_ = 0, tags_ = 0, apart_ = 0;  // of schemas; of objects and lists; of tags; of apart's calls
   Style style_;
 };

@@ -94,7 +94,10 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
       3,                     /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
   LINNET_GRAMMAR_GBNF = 4,   /* a grammar as llama.cpp writes them, of which the text is a `root` (below) */
   LINNET_GRAMMAR_REGEX = 5,  /* a regular expression, as of a schema's pattern; the whole text is what it says */
-  LINNET_GRAMMAR_CHOICES = 6 /* a JSON array of texts that are not empty; the text is one of them */
+  LINNET_GRAMMAR_CHOICES = 6, /* a JSON array of texts that are not empty; the text is one of them */
+  /* Added to one of the first three: */
+  LINNET_GRAMMAR_SPACED = 256,    /* white space between tokens as models write JSON, on one line or indented; without it none */
+  LINNET_GRAMMAR_ANY_FORMAT = 512 /* a `format` that is not known says nothing; without it it is LINNET_UNSUPPORTED */
 } LINNET_32_BITS linnet_grammar_kind;
 
 /* Compiles JSON, or the text of a grammar, to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full

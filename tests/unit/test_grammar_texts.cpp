@@ -360,7 +360,7 @@ TEST_CASE("blobs with calls: what is damaged is refused, or does no harm") {
     }
   }
   CHECK(n_refused > 10);
-  CHECK(n_open > 10);
+  CHECK(n_open > (kSlow ? 2 : 10));
 }
 
 // The table of docs/embedding.md: test_grammar_texts "[.bench]"
