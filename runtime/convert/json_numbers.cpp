@@ -183,11 +183,11 @@ bool add_numbers(Automaton* a, uint32_t from, uint32_t to, const Range& range) {
   a->bytes(from, sign, '-', '-');
   const bool positive = !range.has_high || !range.high.negative, negative = !range.has_low || range.low.negative;
   if (!range.above && !range.below && (!range.has_low || range.low.whole()) && (!range.has_high || range.high.whole())) {
-    const int64_t low = range.has_low ? range.low.rounded(true) : -kMaxInteger, high = range.has_high ? range.high.rounded(false) : kMaxInteger;
+    const int64_t low = range.has_low ? range.low.rounded(true) : -kMaxInteger,
+                  high = range.has_high ? range.high.rounded(false) : kMaxInteger;
     if (low > high) return true;
     if (high >= 0) between_whole(a, from, to, std::max<int64_t>(low, 0), std::min(high, kMaxInteger), false);
-    if (low < 0)
-      between_whole(a, sign, to, std::max<int64_t>(-high, 0), std::min(-low, kMaxInteger), high >= 0);
+    if (low < 0) between_whole(a, sign, to, std::max<int64_t>(-high, 0), std::min(-low, kMaxInteger), high >= 0);
     return true;
   }
   TextSet texts;

@@ -539,14 +539,9 @@ bool SchemaCompiler::alternatives(uint32_t from, uint32_t to, const Value& list,
 }
 
 const Value& SchemaCompiler::resolved(const Value& schema) {
-  const Value* s = &schema;
-  uint32_t hops = 0;
-  for (const Value* ref = member(*s, "$ref"); ref && hops < kMaxDepth; ref = member(*s, "$ref"), ++hops) {
-    const Value* next = target(*ref, "");
-    if (!next) break;
-    s = next;
-  }
-  return *s;
+  if (member(schema, "$ref") || !merger_.is_flat(schema))
+    if (const Value* flat = merger_.flat(schema)) return *flat;
+  return schema;
 }
 
 bool SchemaCompiler::apart(const Value& a, const Value& b, uint32_t* left) {
@@ -685,7 +680,8 @@ bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRang
     Automaton b;
     const uint32_t from = b.node(), to = b.node();
     std::string why;
-    if (!add_plain(&b, from, to, pattern, whole, plain, &why)) return refuse(place + "/" + key, why, " is not supported, in ", quoted(pattern));
+    if (!add_plain(&b, from, to, pattern, whole, plain, &why))
+      return refuse(place + "/" + key, why, " is not supported, in ", quoted(pattern));
     TextSet more, both;
     if (!texts_of(b, from, to, &more) || !in_both(*out, more, &both)) return large();
     *out = std::move(both);
@@ -694,7 +690,8 @@ bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRang
   if (const Value* pattern = member(schema, "pattern")) {
     if (pattern->is(kArray)) {
       for (const Value& p : pattern->items)
-        if (!p.is(kString) || !and_also(p.text, false, "pattern")) return status_ != LINNET_OK ? false : bad(place + "/pattern", "a text is wanted");
+        if (!p.is(kString) || !and_also(p.text, false, "pattern"))
+          return status_ != LINNET_OK ? false : bad(place + "/pattern", "a text is wanted");
     } else if (!pattern->is(kString)) {
       return bad(place + "/pattern", "a text is wanted");
     } else if (!and_also(pattern->text, false, "pattern")) {
@@ -767,7 +764,8 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
     return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", quoted(text));
   }
   if (std::max(least, most) > kUnrolled) {
-    a_.call(begin, end, rule_of(nullptr, "a text's characters", true), static_cast<uint32_t>(least), most < 0 ? 0 : static_cast<uint32_t>(most));
+    a_.call(begin, end, rule_of(nullptr, "a text's characters", true), static_cast<uint32_t>(least),
+            most < 0 ? 0 : static_cast<uint32_t>(most));
     return room();
   }
   return repeat(begin, end, least, most, [&](uint32_t a, uint32_t b) {
@@ -797,7 +795,8 @@ bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, con
 bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
   static const Value kAnything = {.type = kBoolean, .truth = true};
   const Value *items = member(schema, "items"), *unique = member(schema, "uniqueItems"), *prefix = member(schema, "prefixItems");
-  if (prefix && (!prefix->is(kArray) || prefix->items.empty())) return bad(place + "/prefixItems", "an array with one element and more is wanted");
+  if (prefix && (!prefix->is(kArray) || prefix->items.empty()))
+    return bad(place + "/prefixItems", "an array with one element and more is wanted");
   int64_t least = 0, most = 0;
   if (!count(schema, "minItems", 0, place, &least) || !count(schema, "maxItems", -1, place, &most)) return false;
   const bool tags = style_.notation == Notation::kTags;
@@ -904,7 +903,8 @@ bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const
       std::string why;
       if (!add_plain(&a, from, to, one, false, plain, &why))
         return refuse(place + "/patternProperties", why, " is not supported, in ", quoted(one));
-      if (!texts_of(a, from, to, &some) || !(pattern.is(kString) && one == pattern.text ? in_both : in_first)(keys, some, &left)) return large();
+      if (!texts_of(a, from, to, &some) || !(pattern.is(kString) && one == pattern.text ? in_both : in_first)(keys, some, &left))
+        return large();
       keys = std::move(left);
     }
   if (const Value* obeyed = member(schema, "propertyNames")) {
@@ -924,7 +924,8 @@ bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const
       if (!texts_of(a, from, to, &some)) return large();
     } else if (types(*rule) && !(types(*rule) & kString)) {
       some = {};
-    } else if (const Value* format = member(*rule, "format"); format && !(format->is(kString) && format_pattern(format->text)) && !formats_) {
+    } else if (const Value* format = member(*rule, "format");
+               format && !(format->is(kString) && format_pattern(format->text)) && !formats_) {
       return refuse(where, "format ", dump(*format), " is not supported");
     } else if (!plain_texts(*rule, plain, where, &some)) {
       return false;
@@ -940,8 +941,9 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
                                 const Lead& lead, const Property& one, const Others& others) {
   const Value none_of = {.type = kObject}, nothing = {.type = kArray};
   static const Value kAnything = {.type = kBoolean, .truth = true}, kNothing = {.type = kBoolean};
-  const Value *properties = member(schema, "properties"), *required = member(schema, "required"), *more = member(schema, "additionalProperties"),
-              *patterns = member(schema, "patternProperties"), *names = member(schema, "propertyNames");
+  const Value *properties = member(schema, "properties"), *required = member(schema, "required"),
+              *more = member(schema, "additionalProperties"), *patterns = member(schema, "patternProperties"),
+              *names = member(schema, "propertyNames");
   // Where nothing is said of members they are any; what stands beside named ones without being said is not written.
   const bool closed = std::exchange(no_members_, false), open = !properties && !patterns && !more && !closed;
   if (!properties) properties = &none_of;
@@ -987,7 +989,8 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
   for (size_t i = 0; i < properties->items.size(); ++i)
     add(properties->keys[i], &properties->items[i], place + "/properties/" + step(properties->keys[i]));
   for (const Value& key : required->items)
-    if (!member(*properties, key.text) && std::find(keys.begin(), keys.end(), key.text) == keys.end()) add(key.text, nullptr, place + "/required");
+    if (!member(*properties, key.text) && std::find(keys.begin(), keys.end(), key.text) == keys.end())
+      add(key.text, nullptr, place + "/required");
   if (!known) return refuse(place + "/patternProperties", "a pattern that is not supported");
   if (!merger_.why().empty()) return refuse(place, merger_.why(), " is not supported");
   const int64_t n_wanted = std::count_if(all.begin(), all.end(), [](const Named& n) { return n.wanted; });

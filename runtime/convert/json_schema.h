@@ -196,7 +196,7 @@ class SchemaCompiler {
     uint32_t start, end, tags;
     bool one_char;
   };
-  std::vector<Pending> pending_;  // insides of rules
+  std::vector<Pending> pending_;                             // insides of rules
   uint32_t depth_ = 0, nesting_ = 0, tags_ = 0, apart_ = 0;  // of schemas; of objects and lists; of tags; of apart's calls
   Style style_;
 };

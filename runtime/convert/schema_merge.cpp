@@ -43,7 +43,8 @@ uint32_t types_said(const Value& schema) {
   const Value* type = member(schema, "type");
   if (!type) return ~0u;
   uint32_t set_of = 0;
-  for (const Value* one = type->is(kArray) ? type->items.data() : type; one != (type->is(kArray) ? type->items.data() + type->items.size() : type + 1); ++one)
+  for (const Value* one = type->is(kArray) ? type->items.data() : type;
+       one != (type->is(kArray) ? type->items.data() + type->items.size() : type + 1); ++one)
     set_of |= one->is(kString) ? type_named(one->text) : 0;
   return set_of & kNumber ? set_of | kInteger : set_of;
 }
@@ -56,16 +57,26 @@ size_t n_characters(const std::string& s) {
 }  // namespace
 
 bool is_remark(const std::string& key) {
-  static constexpr const char* kRemarks[] = {"title",     "description", "default", "examples", "deprecated",      "readOnly",         "writeOnly",
-                                             "$schema",   "$id",         "$comment", "$defs",   "definitions",     "$anchor",          "$vocabulary",
-                                             "contentEncoding", "contentMediaType", "contentSchema"};
+  static constexpr const char* kRemarks[] = {
+      "title",    "description", "default",     "examples", "deprecated",  "readOnly",        "writeOnly",        "$schema",      "$id",
+      "$comment", "$defs",       "definitions", "$anchor",  "$vocabulary", "contentEncoding", "contentMediaType", "contentSchema"};
   return std::any_of(std::begin(kRemarks), std::end(kRemarks), [&](const char* s) { return key == s; });
 }
 
 bool is_rewritten(const std::string& key) {
-  static constexpr const char* kRewritten[] = {"allOf",        "not",         "if",          "then",              "else",
-                                               "contains",     "minContains", "maxContains", "dependentRequired", "dependentSchemas",
-                                               "dependencies", "unevaluatedProperties",      "unevaluatedItems"};
+  static constexpr const char* kRewritten[] = {"allOf",
+                                               "not",
+                                               "if",
+                                               "then",
+                                               "else",
+                                               "contains",
+                                               "minContains",
+                                               "maxContains",
+                                               "dependentRequired",
+                                               "dependentSchemas",
+                                               "dependencies",
+                                               "unevaluatedProperties",
+                                               "unevaluatedItems"};
   return std::any_of(std::begin(kRewritten), std::end(kRewritten), [&](const char* s) { return key == s; });
 }
 
@@ -110,7 +121,9 @@ const Value* SchemaMerger::flat(const Value& schema, uint32_t depth) {
   // What is left for keys and elements that nothing else beside it has spoken of.
   for (const char* key : {"unevaluatedProperties", "unevaluatedItems"})
     if (const Value* left = member(schema, key)) {
+      ++closed_;
       const Value* rest = flat(*keep(without(schema, {key})), depth + 1);
+      --closed_;
       return rest ? unevaluated(*rest, *left, key[11] == 'P', depth + 1) : nullptr;
     }
   if (const Value* list = member(schema, "allOf")) {
@@ -145,7 +158,8 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
   const Value rest = without(schema, {"not", "if", "then", "else", "contains", "minContains", "maxContains", "dependentRequired",
                                       "dependentSchemas", "dependencies"});
   Value list = {.type = kArray, .items = {rest}};
-  const bool open = !member(rest, "properties") && !member(rest, "additionalProperties");  // members that are not named may come
+  // Members that are not named may come, and nothing wants to know which were spoken of.
+  const bool open = !closed_ && !member(rest, "properties") && !member(rest, "additionalProperties");
   const auto object = [](std::initializer_list<std::pair<const char*, Value>> members) {
     Value out = {.type = kObject};
     for (const auto& [key, v] : members) set(&out, key, v);
@@ -162,7 +176,8 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     const Value s = no->is(kObject) ? without(*no, {}) : *no;
     if (is_true(s) || is_false(s)) {
       list.items.push_back(is_true(s) ? kFalse : kTrue);
-    } else if (const uint32_t types = types_said(s); s.keys.size() == 1 && s.keys[0] == "type" && !(types & kInteger && !(types & kNumber))) {
+    } else if (const uint32_t types = types_said(s);
+               s.keys.size() == 1 && s.keys[0] == "type" && !(types & kInteger && !(types & kNumber))) {
       Value names = {.type = kArray};
       for (const char* name : {"null", "boolean", "number", "string", "array", "object"})
         if (!(types & type_named(name))) names.items.push_back(text_value(name));
@@ -187,7 +202,8 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     if (n > 16 || n < 0 || (least && !least->is(kNumber))) return refuse("keyword 'minContains' above 16");
     const Value* base = flat(*keep(Value(rest)), depth + 1);
     if (!base) return nullptr;
-    const bool said = base->is(kObject) && (member(*base, "items") || member(*base, "prefixItems") || member(*base, "anyOf") || member(*base, "oneOf"));
+    const bool said =
+        base->is(kObject) && (member(*base, "items") || member(*base, "prefixItems") || member(*base, "anyOf") || member(*base, "oneOf"));
     if (base->is(kObject) && member(*base, "prefixItems")) return refuse("keyword 'contains' beside 'prefixItems'");
     if (most && (said || !most->is(kNumber) || compare(Decimal(most->text), Decimal(std::to_string(n))) < 0 || n == 0))
       return refuse("keyword 'maxContains' here");
@@ -195,7 +211,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
       Value first = {.type = kArray};
       for (int64_t i = 0; i < n; ++i) first.items.push_back(*s);
       Value out = object({{"prefixItems", first}, {"minItems", number_value(std::to_string(n))}});
-      if (!most) set(&out, "items", kTrue);
+      if (!most && !closed_) set(&out, "items", kTrue);
       list.items.push_back(std::move(out));
     }
   }
@@ -284,7 +300,8 @@ const Value* SchemaMerger::combine(const Value& a, const Value& b) {
     const Value& theirs = b.items[i];
     const Value* const ours = member(a, key);
     if (is_remark(key)) continue;
-    if (key == "properties" || key == "patternProperties" || key == "additionalProperties" || key == "items" || key == "prefixItems") continue;
+    if (key == "properties" || key == "patternProperties" || key == "additionalProperties" || key == "items" || key == "prefixItems")
+      continue;
     if (!ours) {
       set(&out, key, theirs);
       continue;
@@ -429,13 +446,15 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
     } else if (key == "minLength" || key == "maxLength") {
       ok = !v.is(kString) || count(n_characters(v.text), key, s);
     } else if (key == "pattern") {
-      ok = !v.is(kString) || (s.is(kArray) ? std::all_of(s.items.begin(), s.items.end(), [&](const Value& p) { return found_(v.text, p, &known); })
-                                           : found_(v.text, s, &known));
+      ok = !v.is(kString) ||
+           (s.is(kArray) ? std::all_of(s.items.begin(), s.items.end(), [&](const Value& p) { return found_(v.text, p, &known); })
+                         : found_(v.text, s, &known));
     } else if (key == "items") {
       const Value* first = member(schema, "prefixItems");
       for (size_t k = first ? first->items.size() : 0; v.is(kArray) && ok && k < v.items.size(); ++k) ok = obeys(v.items[k], s, depth + 1);
     } else if (key == "prefixItems") {
-      for (size_t k = 0; v.is(kArray) && ok && k < std::min(v.items.size(), s.items.size()); ++k) ok = obeys(v.items[k], s.items[k], depth + 1);
+      for (size_t k = 0; v.is(kArray) && ok && k < std::min(v.items.size(), s.items.size()); ++k)
+        ok = obeys(v.items[k], s.items[k], depth + 1);
     } else if (key == "minItems" || key == "maxItems") {
       ok = !v.is(kArray) || count(v.items.size(), key, s);
     } else if (key == "minProperties" || key == "maxProperties") {
@@ -445,7 +464,8 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
     } else if (key == "properties") {
       ok = true;
     } else if (key == "propertyNames") {
-      ok = !v.is(kObject) || std::all_of(v.keys.begin(), v.keys.end(), [&](const std::string& k) { return obeys(text_value(k), s, depth + 1); });
+      ok = !v.is(kObject) ||
+           std::all_of(v.keys.begin(), v.keys.end(), [&](const std::string& k) { return obeys(text_value(k), s, depth + 1); });
     } else if (key == "uniqueItems") {
       for (size_t k = 0; v.is(kArray) && is_true(s) && k < v.items.size(); ++k)
         for (size_t n = 0; n < k; ++n) ok &= !equal(v.items[k], v.items[n]);

@@ -1,4 +1,5 @@
-// JSON Schema's own tests (json-schema-org), and keywords in all their uses: what comes through obeys, what is not known is refused by name.
+// JSON Schema's own tests (json-schema-org), and keywords in all their uses: what comes through obeys, what is not known is refused by
+// name.
 #include <filesystem>
 #include <map>
 #include <random>
@@ -35,7 +36,8 @@ TEST_CASE("JSON Schema's tests: nothing that is invalid comes through") {
         else
           ++refused[why.substr(why.rfind(": ") + 2)];
         for (const json& t : one["tests"])  // of what nothing obeys, nothing is valid
-          if (status == LINNET_BAD_FILE && t["valid"] == true) WARN(path << ": " << one["schema"].dump() << ": " << why << " but " << t["data"].dump());
+          if (status == LINNET_BAD_FILE && t["valid"] == true)
+            WARN(path << ": " << one["schema"].dump() << ": " << why << " but " << t["data"].dump());
         continue;
       }
       ++n_compiled;
@@ -51,8 +53,8 @@ TEST_CASE("JSON Schema's tests: nothing that is invalid comes through") {
       }
     }
   }
-  std::printf("%zu schemas: %zu compile, nothing obeys %zu; %zu of %zu valid instances are written so, of %zu invalid ones none\n", n_schemas,
-              n_compiled, n_none, n_taken, n_valid, n_invalid);
+  std::printf("%zu schemas: %zu compile, nothing obeys %zu; %zu of %zu valid instances are written so, of %zu invalid ones none\n",
+              n_schemas, n_compiled, n_none, n_taken, n_valid, n_invalid);
   for (const auto& [why, n] : refused) std::printf("  refused: %s: %zu\n", why.c_str(), n);
   CHECK(n_compiled >= 250);
   CHECK(n_taken * 4 > n_valid);
