@@ -89,6 +89,7 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
   b.sampling = a.sampling;
   b.n_draws = a.n_draws;
+  b.mu = a.mu;
   b.generation->going = false;
   b.place = a.place;
   rewind(b.place, keep);
@@ -264,6 +265,7 @@ Draw draw_of(linnet_session& s, const Sequence& seq) {
   s.host.sampler.params = seq.sampling;
   if (seq.sampling.top_p == 0) s.host.sampler.params.top_p = FLT_MIN;  // of any set the likeliest token alone reaches that
   s.host.sampler.n_draws = seq.n_draws;
+  s.host.sampler.mu = seq.mu;
   return {&s.host.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.length - seq.n_forgotten,
           seq.history};
 }
@@ -279,6 +281,7 @@ Status draw(linnet_session& s, Sequence& seq, bool no_eog, int32_t* token, Error
   const Draw d = draw_of(s, seq);
   *token = sample(*d.sampler, d.logits, d.n_vocab, d.history, d.n_history, mask);
   seq.n_draws = s.host.sampler.n_draws;
+  seq.mu = s.host.sampler.mu;
   note_draw(s);
   return LINNET_OK;
 }
@@ -341,7 +344,8 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
   const Tokenizer& tokenizer = s.model->tokenizer;
   Sequence& seq = s.seqs[id];
   Generation& g = *seq.generation;
-  const bool runs_ahead = all && backend.runs_ahead && !seq.place.grammar;
+  const bool by_host = seq.place.grammar || !sampling_is_plain(seq.sampling);
+  const bool runs_ahead = all && backend.runs_ahead && !by_host;
   if (runs_ahead) LINNET_TRY(bound.check(err));
   bool kept = false;  // the last row of logits is the backend's alone
   // The last token, which was passed on, is to be computed again.
@@ -372,7 +376,7 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
     const uint64_t start = clock_ns();
     bool ahead = false;
     Drawn got{};
-    if (seq.place.grammar) {
+    if (by_host) {
       status = draw(s, seq, g.ignore_eos, &got.token, err);
     } else {
       const CpuGuard cpus(s.cpus);
@@ -490,10 +494,12 @@ Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err)
   if (session_length(s, i) == session_most(s))
     return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", session_most(s), " is full");
   const uint64_t draws = seq.n_draws;
+  const float mu = seq.mu;
   int32_t drawn = -1;
   LINNET_TRY(session_sample(s, i, &drawn, err));
   if (const Status status = compute_one(s, i, &drawn, err); status != LINNET_OK) {
     seq.n_draws = draws;
+    seq.mu = mu;
     return status;
   }
   *token = drawn;

@@ -53,6 +53,7 @@ struct Sequence {
   uint16_t* chosen;       // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
   linnet_sampling sampling;
   uint64_t n_draws;  // numbers drawn since linnet_sampling_set
+  float mu;          // Mirostat's, as it is now
   Generation* generation;
   GrammarPlace place;
 };

@@ -489,6 +489,11 @@ struct Answer {
   Answer() { end.size = sizeof end; }
   bool silent = false;  // otherwise the text goes to stdout as it comes
   std::vector<int32_t> tokens;
+  struct Likely {
+    int32_t token;
+    float logprob;
+  };
+  std::vector<Likely> likely;           // of --logprobs: of each token itself, and behind it the likeliest
   std::string text;                     // with `parts` special tokens too
   linnet_generated end = {};            // with its size set
   bool broken = false;                  // nobody reads stdout any more

@@ -1,5 +1,6 @@
-/* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_chat.h (chat formats, grammars),
- * linnet_device.h (board, profile, power, measuring, CUDA), linnet_convert.h (published models in). What is not in these is not API.
+/* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_sampling.h (how
+ * tokens are drawn; included at the end), linnet_chat.h (chat formats, grammars), linnet_device.h (board, profile, power, measuring, CUDA),
+ * linnet_convert.h (published models in). What is not in these is not API.
  *
  *   linnet_view file;   linnet_file_map("model.gguf", LINNET_LOAD_MAP, &file, &err);
  *   linnet_need need = {.size = sizeof need};   linnet_model_need(&file, NULL, &need, &err);
@@ -365,35 +366,7 @@ LINNET_CALL linnet_status linnet_prefill_batch(linnet_session* session, const li
 LINNET_CALL linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab,
                                         linnet_error* err);
 
-/* ---- sampling: of each sequence its own ------------------------------------------------------------------------------------- */
-
-/* How the next token is drawn. Order: penalties, top-k, temperature, top-p, min-p. Here a field means what it says, also 0:
- * linnet_sampling_init fills in the defaults. */
-typedef struct linnet_sampling {
-  uint32_t size;
-  float temperature;       /* 0 = greedy (the default): largest logit after penalties, ties to the lowest id; 0..100 */
-  uint32_t top_k;          /* keep the k largest; 0 = all (default) */
-  float top_p;             /* keep the smallest set whose probability reaches p, 0..1; 1 = all (default), 0 = the likeliest token (nucleus
-                              sampling, Holtzman et al. 2019) */
-  float min_p;             /* keep tokens of at least min_p times the largest probability, 0..1; 0 = all (default; Nguyen et al. 2024) */
-  float repeat_penalty;    /* logits of seen tokens: divided by it if > 0, else multiplied; above 0, up to 100; 1 = off (default; CTRL,
-                              Keskar    et al. 2019) */
-  float presence_penalty;  /* subtracted once from the logit of a seen token, -100..100; default 0 */
-  float frequency_penalty; /* subtracted per occurrence, -100..100; default 0 */
-  uint32_t penalty_last_n; /* tokens looked back for the three penalties, prompt included, 0..1024; default 64 */
-  uint64_t seed;           /* default 0; the same seed gives the same text on every machine */
-} linnet_sampling;
-
-/* Fills in the defaults, as far as sampling->size, which the caller has set, reaches. */
-LINNET_CALL linnet_status linnet_sampling_init(linnet_sampling* sampling, linnet_error* err);
-/* Sets how tokens of the sequence are drawn and restarts its generator. NULL = the defaults, as at the beginning.
- * Drawing is the same on every machine: candidates are ordered by logit (descending), then id; weights are
- * e^((logit - largest) / temperature) with linnet's own exponential, summed as doubles in that order; the number drawn is
- * (splitmix64(seed, i) >> 11) / 2^53 for the i-th draw, and the first candidate whose running sum passes number * total wins.
- * splitmix64(seed, i): z = seed + (i + 1) * 0x9E3779B97F4A7C15 through the finaliser of Steele, Lea and Flood 2014. */
-LINNET_CALL linnet_status linnet_sampling_set(linnet_session* session, uint32_t seq, const linnet_sampling* sampling, linnet_error* err);
-/* What is set: also what linnet_state_load and linnet_fork brought along. */
-LINNET_CALL linnet_status linnet_sampling_get(const linnet_session* session, uint32_t seq, linnet_sampling* out, linnet_error* err);
+/* ---- sampling: of each sequence its own; how is linnet_sampling.h's matter --------------------------------------------------- */
 
 /* Draws a token from the logits of the last row into *token, appends it and computes the next logits. LINNET_BAD_STATE if there are no
  * logits, or no token that the sequence's grammar allows. An end-of-generation token may come, and is appended too: the caller decides.
@@ -497,4 +470,6 @@ LINNET_CALL linnet_status linnet_state_length(const void* data, size_t n_bytes, 
 #ifdef __cplusplus
 }
 #endif
+
+#include "linnet_sampling.h"
 #endif
