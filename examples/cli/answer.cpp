@@ -137,15 +137,15 @@ void Answer::show(std::string_view utf8) {
   coming_ += utf8;
   std::string shown;
   while (!hidden_.empty()) {
-    const std::string& next = hidden_.front();
+    const std::string& next = hidden_.front().text;
     const size_t at = coming_.find(next);
     if (at == std::string::npos) break;
     shown += coming_.substr(0, at);
     coming_.erase(0, at + next.size());
     hidden_.erase(hidden_.begin());
   }
-  size_t keep = hidden_.empty() ? 0 : std::min(coming_.size(), hidden_.front().size() - 1);
-  while (keep > 0 && !coming_.ends_with(std::string_view(hidden_.front()).substr(0, keep))) --keep;
+  size_t keep = hidden_.empty() ? 0 : std::min(coming_.size(), hidden_.front().text.size() - 1);
+  while (keep > 0 && !coming_.ends_with(std::string_view(hidden_.front().text).substr(0, keep))) --keep;
   shown += coming_.substr(0, coming_.size() - keep);
   coming_.erase(0, coming_.size() - keep);
   text += shown;
@@ -164,10 +164,17 @@ void Answer::finish() {
   if (parts) write(parts->end());
 }
 
+// Nothing of their text has been shown.
+void Answer::take_back(size_t n) {
+  tokens.resize(tokens.size() - n);
+  while (!hidden_.empty() && hidden_.back().at >= tokens.size()) hidden_.pop_back();
+}
+
 int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {
   Answer& out = *static_cast<Answer*>(answer);
   try {
     if (token >= 0) out.tokens.push_back(token);
+    if (token < -1) out.take_back(static_cast<size_t>(-1 - token));
     uint32_t kind = 0;
     if (token >= 0 && out.hides && linnet_token_kind(out.hides, token, &kind, nullptr) == LINNET_OK && kind & LINNET_TOKEN_SPECIAL) {
       size_t n = 0;
@@ -175,7 +182,7 @@ int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_byt
       std::string hidden(n, '\0');
       if (n > 0 && linnet_token_text(out.hides, token, hidden.data(), n, &n, nullptr) == LINNET_OK &&
           !(out.parts && out.parts->is_mark(hidden)))
-        out.hidden_.push_back(hidden);
+        out.hidden_.push_back({out.tokens.size() - 1, hidden});
     }
     out.show({utf8 ? utf8 : "", n_bytes});
   } catch (...) {
@@ -194,6 +201,10 @@ static linnet_status generate_seen(const Args& args, Engine& engine, const linne
   while (status == LINNET_OK && out->end.why == LINNET_STOP_NONE) {
     status = linnet_generate_next(engine.session, 0, &out->end, err);
     if (status != LINNET_OK) break;
+    if (const size_t n_tokens = out->end.n_tokens; n_tokens < out->tokens.size()) {
+      out->take_back(out->tokens.size() - n_tokens);
+      out->likely.resize(n_tokens * (n + 1));
+    }
     if (const int32_t token = out->end.token; token >= 0) {
       float value = 0;
       status = linnet_logprobs(engine.session, 0, 0, token, &value, n, tokens.data(), values.data(), err);
@@ -212,12 +223,17 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   std::vector<const char*> stops;
   for (const std::string& s : stop_texts) stops.push_back(s.c_str());
   if (stop[0]) stops.push_back(stop);
+  const std::vector<std::string> banned_texts = args.texts("--banned-string");
+  std::vector<const char*> banned;
+  for (const std::string& s : banned_texts) banned.push_back(s.c_str());
   linnet_generate_params params = {};
   params.size = sizeof params;
   params.max_tokens = n;
   params.ignore_eos = args.flag("--ignore-eos");
   params.n_stop = static_cast<uint32_t>(stops.size());
   params.stop = stops.data();
+  params.n_banned = static_cast<uint32_t>(banned.size());
+  params.banned = banned.data();
   // Where old tokens are dropped, calls are short.
   const linnet_session_params& p = engine.params;
   const size_t piece = p.when_full == LINNET_FULL_STOP
@@ -304,6 +320,9 @@ int read_sampling(const Args& args, linnet_sampling* out) {
   if (args.given("--logprobs") && !args.json()) return usage_error(args, "option '--logprobs' goes with '--json'");
   for (const std::string& s : args.texts("--stop"))
     if (s.empty() || s.size() > 255) return usage_error(args, "a stop string has 1 to 255 bytes");
+  for (const std::string& s : args.texts("--banned-string"))
+    if (s.empty() || s.size() > 255)
+      return usage_error(args, "option '--banned-string' takes 1 to 255 bytes, not %zu: '%.32s'", s.size(), s.c_str());
   linnet_error err = {};
   *out = {};
   out->size = sizeof *out;
@@ -380,6 +399,7 @@ Options sampling_options(const char* temperature) {
        1024},
       {"-s, --seed", "S", Kind::kCountOrOpen, "of the sampler; -1 = from the clock, printed (default)", nullptr, 0, UINT64_MAX},
       {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
+      {"--banned-string", "TEXT", Kind::kTexts, "text that never comes: what began it is drawn anew; may be given up to 16 times"},
       {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
       {"--special", nullptr, Kind::kFlag, "show special tokens of the answer, which are hidden otherwise"},
   };
@@ -429,6 +449,8 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
         return "context";
       case LINNET_STOP_GRAMMAR:
         return "grammar";
+      case LINNET_STOP_BANNED:
+        return "banned";
       default:
         return "length";
     }

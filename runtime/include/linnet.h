@@ -385,7 +385,8 @@ typedef enum linnet_stop LINNET_OF_UINT32 {
   LINNET_STOP_CALLBACK = 4, /* the callback returned non-zero */
   LINNET_STOP_CANCEL = 5,   /* linnet_cancel */
   LINNET_STOP_STRING = 6,   /* a stop string appeared */
-  LINNET_STOP_GRAMMAR = 7   /* the text is one of the grammar's and nothing may follow: no end-of-generation token is drawn */
+  LINNET_STOP_GRAMMAR = 7,  /* the text is one of the grammar's and nothing may follow: no end-of-generation token is drawn */
+  LINNET_STOP_BANNED = 8    /* no way was found around a banned string */
 } LINNET_32_BITS linnet_stop;
 
 typedef struct linnet_generate_params {
@@ -394,6 +395,15 @@ typedef struct linnet_generate_params {
   uint32_t ignore_eos;     /* 1: go on after end-of-generation tokens */
   uint32_t n_stop;         /* stop strings, at most 16, each of 1..255 bytes */
   const char* const* stop; /* NUL-terminated; copied */
+  /* Strings that never come (as ExLlamaV2's banned_strings; "antislop", Paech 2024), of bytes as they are, over borders of tokens too.
+   * Where one appears, the tokens that it is in are taken back, the first of them is barred at its place, and drawing goes on with the
+   * generator's next numbers. Text is held back from the beginning of a token that one may begin in, so that it is never taken back; where
+   * it came already (what followed was another string's and is drawn anew), or windows or KIVI no longer hold what was before, the token
+   * that would end the string is barred alone. Each time costs the tokens taken back and one row more, 256 times before the text comes
+   * further; then, and where a grammar allows no other token, LINNET_STOP_BANNED ends it without that token. With a GPU the host draws. */
+  const char* const* banned; /* n_banned of 1..255 bytes each, NUL-terminated; copied */
+  uint32_t n_banned;         /* at most 16 */
+  uint32_t reserved;         /* 0 */
 } linnet_generate_params;
 
 /* How a generation ended; or, from linnet_generate_next, how far it is. */
@@ -402,8 +412,9 @@ typedef struct linnet_generated {
   uint32_t why;           /* linnet_stop */
   int32_t token;          /* that was drawn last and is in the sequence; -1 = none (linnet_generate_next: none by this call) */
   int32_t eog;            /* the token of LINNET_STOP_EOS, else -1. It is not in the sequence: prefill it where the next message needs it */
-  size_t n_tokens;        /* drawn since the beginning; all of them are in the sequence */
-  uint32_t stop_index;    /* LINNET_STOP_STRING: which string */
+  size_t n_tokens;        /* drawn since the beginning; all of them are in the sequence. Less than before: banned strings took back the
+                             others, the last ones, and `token` is -1 */
+  uint32_t stop_index;    /* LINNET_STOP_STRING, LINNET_STOP_BANNED: which string (of the latter 0 where a grammar allows no other token) */
   uint32_t n_stop_tokens; /* ... and how many tokens at the end of the sequence hold bytes of it: the string is in the sequence, and not
                              in the text. The first of them may also hold text before it, the last text behind it */
   const char*
@@ -413,7 +424,8 @@ typedef struct linnet_generated {
 
 /* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole characters
  * only, held back while it may be part of a stop string; n_bytes may be 0. Non-zero stops the generation. Calls with token -1 bring text
- * alone: of a token with more than can be held back, and last what was still held back, also after non-zero or an error. What it
+ * alone: of a token with more than can be held back, and last what was still held back, also after non-zero or an error. Token -1 - n
+ * says that the last n tokens passed were taken back, n >= 1 (banned strings), and brings no text. What it
  * may do with the session: "Inside" above. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 

@@ -15,11 +15,11 @@ extern "C" {
 /* In the default order, each with where it comes from. */
 typedef enum linnet_sampler LINNET_OF_UINT32 {
   LINNET_SAMPLER_NONE = 0,
-  LINNET_SAMPLER_PENALTIES = 1,   /* repeat (CTRL, Keskar et al. 2019), presence and frequency penalty */
+  LINNET_SAMPLER_PENALTIES = 1,   /* repeat (CTRL, Keskar et al. 2019), presence and frequency penalty (of OpenAI's API) */
   LINNET_SAMPLER_DRY = 2,         /* "don't repeat yourself" (p-e-w, text-generation-webui #5677, 2024) */
   LINNET_SAMPLER_TOP_N_SIGMA = 3, /* Tang et al. 2024 */
   LINNET_SAMPLER_TOP_K = 4,       /* Fan et al. 2018 */
-  LINNET_SAMPLER_TEMPERATURE = 5, /* with its dynamic range */
+  LINNET_SAMPLER_TEMPERATURE = 5, /* Ackley et al. 1985; its dynamic range: entropy sampling (kalomaze, llama.cpp #4972, 2024) */
   LINNET_SAMPLER_TYPICAL_P = 6,   /* locally typical sampling, Meister et al. 2022 */
   LINNET_SAMPLER_TOP_P = 7,       /* nucleus sampling, Holtzman et al. 2019 */
   LINNET_SAMPLER_MIN_P = 8,       /* Nguyen et al. 2024 */
@@ -46,7 +46,7 @@ typedef struct linnet_sampling {
   float top_n_sigma;       /* keep logits of at least the largest less n standard deviations of all, 0..100; 0 = all (default) */
   float xtc_probability;   /* of dropping, at a draw, all tokens but the last that have xtc_threshold or more, 0..1; 0 = never (default) */
   float xtc_threshold;     /* a probability, 0..1; above 0.5 = never; default 0.1 */
-  uint32_t min_keep;       /* candidates that typical-p, top-p, min-p and XTC leave at least; default 0, as 1 */
+  uint32_t min_keep;       /* candidates that typical-p, top-p, min-p and XTC leave at least (llama.cpp); default 0, as 1 */
   float dynatemp_range;    /* the temperature goes from temperature - range (but not below 0) to temperature + range with the entropy of the
                               candidates over the largest that as many can have, 0..100; 0 = stays (default) */
   float dynatemp_exponent; /* ... to this power, 0..100; default 1 */
@@ -62,8 +62,8 @@ typedef struct linnet_sampling {
   uint32_t n_logit_bias; /* of the two arrays, 0..128; default 0 */
   uint32_t samplers[16]; /* linnet_sampler, each at most once; one that is not among them does nothing, temperature 0 too */
   int32_t bias_tokens[128];
-  float biases[128];      /* added to the logits of these tokens, -100..100; -INFINITY = banned, never drawn where there is another token
-                             that may be */
+  float biases[128]; /* (logit_bias of OpenAI's API) added to the logits of these tokens, -100..100; -INFINITY = banned, never drawn where
+                        there is another token that may be */
   char dry_breakers[128]; /* texts at which repetitions begin and end, each with its NUL, up to an empty one or the end; default "\n", ":",
                              "\"", "*" */
 } linnet_sampling;
