@@ -275,7 +275,12 @@ struct Plain {
   double mu = 0;
   std::vector<Candidate> left{};
   double below = 0, upto = 0;  // shares that draw the token
+  bool close = false;          // roundings of floats may decide otherwise about a candidate
 
+  // A cut compares the two.
+  void compared(double a, double b, double rounding = 1e-6) {
+    close |= std::fabs(a - b) <= rounding * std::max(std::fabs(a), std::fabs(b));
+  }
   void sort() {
     std::stable_sort(left.begin(), left.end(),
                      [](const Candidate& a, const Candidate& b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); });
@@ -288,7 +293,11 @@ struct Plain {
     for (double& v : out) v /= total;
     return out;
   }
-  void keep(size_t n) { left.resize(std::max<size_t>(1, std::min(left.size(), n))); }
+  void keep(size_t n) {
+    n = std::max<size_t>(1, std::min(left.size(), n));
+    if (n < left.size() && n > 1) compared(left[0].logit - left[n - 1].logit, left[0].logit - left[n].logit, 1e-5);
+    left.resize(n);
+  }
 
   void penalties(const Tokens& history) {
     std::map<int32_t, int> seen;
@@ -345,6 +354,7 @@ struct Plain {
     for (const Candidate& c : left) mean += c.logit / static_cast<double>(left.size());
     for (const Candidate& c : left) squares += (c.logit - mean) * (c.logit - mean);
     const double least = left[0].logit - static_cast<double>(p.top_n_sigma) * std::sqrt(squares / static_cast<double>(left.size()));
+    for (const Candidate& c : left) compared(left[0].logit - c.logit, left[0].logit - least);
     std::erase_if(left, [&](const Candidate& c) { return c.logit < least; });
   }
   double entropy(const std::vector<double>& of) {
@@ -363,19 +373,26 @@ struct Plain {
     std::vector<Candidate> kept;
     for (const size_t i : order) {
       kept.push_back(left[i]);
-      if ((sum += of[i]) > static_cast<double>(p.typical_p) && kept.size() >= p.min_keep) break;
+      sum += of[i];
+      compared(sum, static_cast<double>(p.typical_p));
+      if (sum <= static_cast<double>(p.typical_p) || kept.size() < p.min_keep) continue;
+      if (kept.size() < order.size()) close |= std::fabs(far(i) - far(order[kept.size()])) < 1e-5;
+      break;
     }
     left = kept;
   }
   void top_p() {
     const std::vector<double> of = probabilities();
     double sum = 0;
-    for (size_t i = 0; i < of.size(); ++i)
-      if ((sum += of[i]) >= static_cast<double>(p.top_p) && i + 1 >= p.min_keep) return keep(i + 1);
+    for (size_t i = 0; i < of.size(); ++i) {
+      compared(sum += of[i], static_cast<double>(p.top_p));
+      if (sum >= static_cast<double>(p.top_p) && i + 1 >= p.min_keep) return keep(i + 1);
+    }
   }
   void min_p() {
     const std::vector<double> of = probabilities();
     size_t n = 0;
+    for (const double v : of) compared(v, of[0] * static_cast<double>(p.min_p), 1e-5);
     while (n < of.size() && (of[n] >= of[0] * static_cast<double>(p.min_p) || n < p.min_keep)) ++n;
     keep(n);
   }
@@ -383,6 +400,7 @@ struct Plain {
     if (share_of(p.seed, n_draws++) > static_cast<double>(p.xtc_probability)) return;
     const std::vector<double> of = probabilities();
     size_t n = 0;
+    for (const double v : of) compared(v, static_cast<double>(p.xtc_threshold), 1e-5);
     while (n < of.size() && of[n] >= static_cast<double>(p.xtc_threshold)) ++n;
     if (n > 1 && left.size() - (n - 1) >= p.min_keep) left.erase(left.begin(), left.begin() + static_cast<ptrdiff_t>(n - 1));
   }
@@ -408,6 +426,7 @@ struct Plain {
     const std::vector<double> of = probabilities();
     if (p.mirostat == 2) {
       size_t n = 0;
+      for (const double v : of) compared(-std::log2(v), mu, 1e-5);
       while (n < of.size() && -std::log2(of[n]) <= mu) ++n;
       return keep(n);
     }
@@ -419,11 +438,13 @@ struct Plain {
     }
     const double s = products / squares, e = s - 1;
     const double k = std::pow(e * std::exp2(mu) / (1 - std::pow(static_cast<double>(n_vocab), -e)), 1 / s);
+    if (k < static_cast<double>(left.size()) * 1.1) compared(k, std::round(k), 1e-4);
     keep(k < 1e9 ? static_cast<size_t>(std::max(k, 0.0)) : left.size());
   }
 
   int32_t run(const Row& logits, const Tokens& history, const TokenMask& mask, const std::vector<std::string>& breakers) {
     left.clear();
+    close = false;
     for (uint32_t i = 0; i < logits.size(); ++i) {
       double x = static_cast<double>(logits[i]);
       for (uint32_t j = 0; j < p.n_logit_bias; ++j)
@@ -450,8 +471,8 @@ struct Plain {
   }
 };
 
-// What is left, and that the number drawn picks the token out of it; roundings of the numbers that it is compared with may differ.
-void check_chain(Drawer& d, Plain& plain, const Row& logits, const Tokens& history, const TokenMask& mask,
+// What is left, and that the number drawn picks the token out of it. False where roundings may decide, and nothing is checked.
+bool check_chain(Drawer& d, Plain& plain, const Row& logits, const Tokens& history, const TokenMask& mask,
                  const std::vector<std::string>& breakers) {
   const int32_t want = plain.run(logits, history, mask, breakers);
   const int32_t got = d.draw(logits, history, mask);
@@ -459,21 +480,18 @@ void check_chain(Drawer& d, Plain& plain, const Row& logits, const Tokens& histo
   for (uint32_t i = 0; i < d.s.n_left; ++i) ids.push_back(static_cast<int32_t>(d.s.left[i]));
   plain.sort();
   for (const Plain::Candidate& c : plain.left) wanted.push_back(static_cast<int32_t>(c.id));
-  // What weighs less than any float is left out here or there.
-  const size_t n = std::min(ids.size(), wanted.size());
-  if (ids.size() != wanted.size() && n) {
-    const double gap = plain.left[0].logit - plain.left[std::min(n, wanted.size() - 1)].logit;
-    if (gap > 85 || ids.size() > wanted.size()) ids.resize(n), wanted.resize(n);
-  }
   // Roundings of floats make ties, or part them.
   std::sort(ids.begin(), ids.end()), std::sort(wanted.begin(), wanted.end());
   CAPTURE(ids.size(), wanted.size());
-  REQUIRE((ids == wanted));
   REQUIRE(d.s.n_draws == plain.n_draws);
-  const double share = share_of(plain.p.seed, plain.n_draws - 1);
-  if (share > plain.below + 1e-5 && share < plain.upto - 1e-5) REQUIRE(got == want);
-  CHECK(std::fabs(static_cast<double>(d.s.mu) - plain.mu) < 1e-3 * (1 + std::fabs(plain.mu)));
+  if (!plain.close) {
+    REQUIRE((ids == wanted));
+    const double share = share_of(plain.p.seed, plain.n_draws - 1);
+    if (share > plain.below + 1e-5 && share < plain.upto - 1e-5) REQUIRE(got == want);
+    CHECK(std::fabs(static_cast<double>(d.s.mu) - plain.mu) < 1e-5 * (1 + std::fabs(plain.mu)));
+  }
   plain.mu = static_cast<double>(d.s.mu);
+  return !plain.close;
 }
 
 linnet_sampling chain_of(std::initializer_list<uint32_t> samplers) {
@@ -488,6 +506,7 @@ TEST_CASE("a chain of samplers leaves the candidates that a plain implementation
   std::mt19937 random(7);
   const std::vector<std::string> breakers = {"\n", "*", "stop here"};
   constexpr char kBreakers[] = "\n\0*\0stop here\0";
+  uint32_t n_draws = 0, n_checked = 0;
   for (uint32_t round = 0; round < (kSanitized ? 400 : 4000); ++round) {
     const uint32_t n = one_of(random, {2u, 3u, 40u, 1000u, 1025u, 3000u});
     Row logits = logits_of(one_of(random, {0u, 0u, 1u, 3u, 8u, 9u}), n, random);
@@ -550,9 +569,12 @@ TEST_CASE("a chain of samplers leaves the candidates that a plain implementation
       CAPTURE(round, n, draw, p.n_samplers, p.temperature, p.top_k, p.top_p, p.min_p, p.typical_p, p.top_n_sigma, p.xtc_probability,
               p.xtc_threshold, p.min_keep, p.dynatemp_range, p.dynatemp_exponent, p.repeat_penalty, p.mirostat, p.dry_multiplier,
               p.n_logit_bias, mask.n_allowed, length);
-      check_chain(d, plain, logits, history, mask, breakers);
+      ++n_draws;
+      n_checked += check_chain(d, plain, logits, history, mask, breakers);
     }
   }
+  std::printf("%u of %u draws left what roundings cannot change\n", n_checked, n_draws);
+  CHECK(n_checked > n_draws * 9 / 10);
 }
 
 TEST_CASE("the default order, said in full, draws what it draws unsaid") {
