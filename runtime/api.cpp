@@ -618,8 +618,13 @@ linnet_status linnet_sampling_set(linnet_session* session, uint32_t seq, const l
   LINNET_TRY(check_seq(*session, seq, err));
   linnet_sampling checked;
   LINNET_TRY(sampling_check(sampling, &checked, err));
+  for (uint32_t i = 0; i < checked.n_logit_bias; ++i)
+    if (static_cast<uint32_t>(checked.bias_tokens[i]) >= session->model->spec.n_vocab)
+      return fail(err, LINNET_BAD_ARG, "sampling: bias_tokens[", i, "] is ", checked.bias_tokens[i], ", outside 0..",
+                  session->model->spec.n_vocab - 1);
   session->seqs[seq].sampling = checked;
   session->seqs[seq].n_draws = 0;
+  session->seqs[seq].mu = sampling_mu(checked);
   return LINNET_OK;
 }
 
@@ -629,6 +634,22 @@ linnet_status linnet_sampling_get(const linnet_session* session, uint32_t seq, l
   LINNET_TRY(check_seq(*session, seq, err));
   LINNET_TRY(check_process(*session, err));
   return write_out(session->seqs[seq].sampling, out, "sampling", err);
+}
+
+linnet_status linnet_logprobs(linnet_session* session, uint32_t seq, uint32_t back, int32_t token, float* value, uint32_t n,
+                              int32_t* tokens, float* values, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  if (n) LINNET_NEED_ARG(tokens);
+  if (n) LINNET_NEED_ARG(values);
+  const float* logits = nullptr;
+  size_t n_vocab = 0;
+  LINNET_TRY(linnet_logits(session, seq, back, &logits, &n_vocab, err));
+  const uint32_t most = n_vocab < kMaxLogprobs ? static_cast<uint32_t>(n_vocab) : kMaxLogprobs;
+  if (n > most) return fail(err, LINNET_BAD_ARG, "logprobs: n is ", n, ", at most ", most);
+  if (value) LINNET_TRY(check_token(session->model, token, err));
+  const FpGuard guard;
+  log_probabilities(session->host.sampler, logits, static_cast<uint32_t>(n_vocab), token, value, n, tokens, values);
+  return LINNET_OK;
 }
 
 /* ---- grammars */

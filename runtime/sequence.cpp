@@ -90,6 +90,7 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
   b.sampling = a.sampling;
   b.n_draws = a.n_draws;
+  b.mu = a.mu;
   b.generation->going = false;
   b.place = a.place;
   rewind(b.place, keep);
@@ -110,18 +111,35 @@ Status session_tokens(const linnet_session& s, uint32_t i, size_t first, int32_t
 
 namespace {
 
+Status check_strings(const char* const* strings, uint32_t n, const char* name, Error* err) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const size_t len = strings[i] ? strnlen(strings[i], kMaxStopBytes + 1) : 0;
+    if (len == 0 || len > kMaxStopBytes)
+      return fail(err, LINNET_BAD_ARG, "generate: ", name, "[", i, "] is empty or longer than ", kMaxStopBytes, " bytes");
+  }
+  return LINNET_OK;
+}
+
 Status check_generate(const linnet_session& s, const linnet_generate_params& p, Error* err) {
   if (p.ignore_eos > 1) return fail(err, LINNET_BAD_ARG, "generate: ignore_eos is ", p.ignore_eos, ", must be 0 or 1");
   if (p.n_stop > kMaxStops) return fail(err, LINNET_BAD_ARG, "generate: n_stop is ", p.n_stop, ", at most ", kMaxStops);
   if (p.n_stop && !p.stop) return fail(err, LINNET_BAD_ARG, "generate: stop is NULL, n_stop is ", p.n_stop);
-  for (uint32_t i = 0; i < p.n_stop; ++i) {
-    const size_t len = p.stop[i] ? strnlen(p.stop[i], kMaxStopBytes + 1) : 0;
-    if (len == 0 || len > kMaxStopBytes)
-      return fail(err, LINNET_BAD_ARG, "generate: stop[", i, "] is empty or longer than ", kMaxStopBytes, " bytes");
-  }
-  if (p.n_stop && !s.model->tokenizer.blob)
-    return fail(err, LINNET_UNSUPPORTED, "generate: stop strings need a tokenizer, the model has none");
+  if (p.n_banned > kMaxStops) return fail(err, LINNET_BAD_ARG, "generate: n_banned is ", p.n_banned, ", at most ", kMaxStops);
+  if (p.n_banned && !p.banned) return fail(err, LINNET_BAD_ARG, "generate: banned is NULL, n_banned is ", p.n_banned);
+  LINNET_TRY(check_strings(p.stop, p.n_stop, "stop", err));
+  LINNET_TRY(check_strings(p.banned, p.n_banned, "banned", err));
+  if ((p.n_stop || p.n_banned) && !s.model->tokenizer.blob)
+    return fail(err, LINNET_UNSUPPORTED, "generate: ", p.n_stop ? "stop" : "banned", " strings need a tokenizer, the model has none");
   return LINNET_OK;
+}
+
+void copy_strings(const char* const* from, uint32_t n, StopStrings* out) {
+  out->n = n;
+  for (uint32_t i = 0; i < n; ++i) {
+    const size_t bytes = std::strlen(from[i]);
+    out->bytes[i] = static_cast<uint8_t>(bytes);
+    std::memcpy(out->text[i], from[i], bytes);
+  }
 }
 
 // Tokens of one sequence to be computed: the one that is pending, then others.
@@ -265,21 +283,44 @@ Draw draw_of(linnet_session& s, const Sequence& seq) {
   s.host.sampler.params = seq.sampling;
   if (seq.sampling.top_p == 0) s.host.sampler.params.top_p = FLT_MIN;  // of any set the likeliest token alone reaches that
   s.host.sampler.n_draws = seq.n_draws;
+  s.host.sampler.mu = seq.mu;
   return {&s.host.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.length - seq.n_forgotten,
           seq.history};
 }
 
-// By the host. no_eog: end-of-generation tokens are text to the caller, and none of a grammar's.
-Status draw(linnet_session& s, Sequence& seq, bool no_eog, int32_t* token, Error* err) {
+// Takes the tokens out of the mask that began a banned string at this place.
+void bar(linnet_session& s, const Generation& g, uint32_t at, TokenMask* mask) {
+  for (uint32_t i = g.n_barred; i-- > 0 && g.barred[i].at == at;) {
+    if (mask->bits != s.may_follow) {
+      const uint32_t n = s.model->spec.n_vocab;
+      if (mask->bits)
+        std::memcpy(s.may_follow, mask->bits, (n + 31) / 32 * sizeof *s.may_follow);
+      else
+        std::memset(s.may_follow, 0xFF, (n + 31) / 32 * sizeof *s.may_follow);
+      *mask = {s.may_follow, mask->bits ? mask->n_allowed : n};
+    }
+    const uint32_t token = static_cast<uint32_t>(g.barred[i].token), bit = 1u << token % 32;
+    mask->n_allowed -= (s.may_follow[token / 32] & bit) != 0;
+    s.may_follow[token / 32] &= ~bit;
+  }
+}
+
+// By the host; *token -1: there is none that may be drawn. With the generation's ignore_eos end-of-generation tokens are text to the
+// caller, and none of a grammar's.
+Status draw(linnet_session& s, Sequence& seq, const Generation* g, int32_t* token, Error* err) {
   TokenMask mask;
   if (seq.place.grammar) {
     follow(seq, seq.length);
-    LINNET_TRY(grammar_mask(*seq.place.grammar, seq.place.state, no_eog, &mask, err));
+    LINNET_TRY(grammar_mask(*seq.place.grammar, seq.place.state, g && g->ignore_eos, &mask, err));
   }
+  if (g) bar(s, *g, seq.length, &mask);
+  *token = -1;
+  if (mask.bits && mask.n_allowed == 0) return LINNET_OK;
   const FpGuard guard;
   const Draw d = draw_of(s, seq);
   *token = sample(*d.sampler, d.logits, d.n_vocab, d.history, d.n_history, mask);
   seq.n_draws = s.host.sampler.n_draws;
+  seq.mu = s.host.sampler.mu;
   note_draw(s);
   return LINNET_OK;
 }
@@ -294,7 +335,7 @@ bool text_complete(Sequence& seq) {
 bool hear(linnet_session& s, linnet_token_fn fn, void* user, int32_t token, TextOut& text) {
   const size_t n = text.n_utf8;
   text.n_utf8 = 0;
-  if (!fn || (token < 0 && n == 0)) return false;
+  if (!fn || (token == -1 && n == 0)) return false;
   s.within = Within::kTokenFn;
   const int stop = fn(user, token, text.utf8, n);
   s.within = Within::kCall;
@@ -305,14 +346,92 @@ std::string_view bytes_of(const linnet_session& s, int32_t token) {
   return s.model->tokenizer.blob ? token_bytes(s.model->tokenizer, token, false) : std::string_view();
 }
 
-// Tokens at the end of the sequence that hold bytes of the stop string that appeared.
-uint32_t tokens_of_stop(const linnet_session& s, uint32_t id) {
+// Tokens at the end of the sequence that the last `k` bytes of the text are in, of which `fed` are of the last token; *bytes: what they
+// have in all.
+uint32_t last_tokens(const linnet_session& s, uint32_t id, size_t fed, size_t k, size_t* bytes) {
   const Generation& g = *s.seqs[id].generation;
   const size_t length = session_length(s, id) - s.seqs[id].n_forgotten;
   uint32_t n = 1;
-  for (size_t have = g.text.stop_end; have < g.stops.bytes[g.text.stop] && n < g.n_tokens && n < length; ++n)
-    have += bytes_of(s, s.seqs[id].history[length - 1 - n]).size();
+  for (*bytes = fed; *bytes < k && n < g.n_tokens && n < length; ++n) *bytes += bytes_of(s, s.seqs[id].history[length - 1 - n]).size();
   return n;
+}
+
+// A banned string appeared: the tokens that it is in are taken back, *n of them, and the first is barred from then on; where that one's
+// text has been passed on, or what was before it is gone, the last one alone. False where the generation ends there: without the token
+// that would have ended the string, or, where a part of its text has been passed on, with it, as with a stop string (*n is 0 then).
+bool take_back(linnet_session& s, uint32_t id, uint32_t* n) {
+  Sequence& seq = s.seqs[id];
+  Generation& g = *seq.generation;
+  const uint32_t length = session_length(s, id);
+  size_t bytes = 0;
+  *n = last_tokens(s, id, g.text.stop_end, g.bans.bytes[g.text.ban], &bytes);
+  uint32_t keep = length - *n;
+  if (keep < g.certain || (*n > 1 && (keep <= seq.n_forgotten || !s.cache.can_truncate(id, keep - 1)))) {
+    *n = 1;
+    keep = length - 1;
+    bytes = g.text.stop_end;
+  }
+  if (keep < g.certain) {
+    *n = 0;
+    g.text.cut(g.bans.bytes[g.text.ban]);
+    return false;
+  }
+  while (g.n_barred && g.barred[g.n_barred - 1].at > keep) --g.n_barred;
+  const bool goes_on = g.n_barred < kMostRetries && g.n_retries++ < kMostRetries;
+  if (goes_on) {
+    g.barred[g.n_barred++] = {keep, seq.history[keep - seq.n_forgotten]};
+  } else {
+    *n = 1;
+    keep = length - 1;
+    bytes = g.text.stop_end;
+  }
+  if (*n > 1) {  // the row that the first of them was drawn from is to be computed again; of the last one it is there
+    const BackendGuard bound(s);
+    s.cache.truncate(id, keep - 1);
+    seq.length = keep - 1;
+    seq.n_logit_rows = 0;
+  }
+  seq.pending = *n > 1;
+  rewind(seq.place, keep);
+  g.text.n -= bytes;
+  g.text.open -= bytes - g.text.stop_end;
+  g.text.stop_end = 0;
+  g.n_tokens -= *n;
+  g.token = g.n_tokens ? seq.history[keep - 1 - seq.n_forgotten] : -1;
+  g.fed = bytes_of(s, g.token).size();
+  if (goes_on) g.text.ban = TextOut::kNoStop;
+  return goes_on;
+}
+
+// Adds the last token's text, as far as it can be held: false where there is more. *back: tokens that a banned string took back; where it
+// ends the generation `ban` stays.
+bool feed(linnet_session& s, uint32_t id, uint32_t* back) {
+  Generation& g = *s.seqs[id].generation;
+  *back = 0;
+  const auto border = [&](size_t k) {
+    size_t bytes = 0;
+    (void)last_tokens(s, id, g.fed, k, &bytes);
+    return bytes;
+  };
+  if (!g.text.feed(g.stops, g.bans, bytes_of(s, g.token), &g.fed, border)) {
+    g.certain = session_length(s, id);
+    return false;
+  }
+  if (g.text.ban != TextOut::kNoStop) {
+    (void)take_back(s, id, back);
+  } else if (g.bans.n) {
+    size_t bytes = 0;
+    const uint32_t certain = session_length(s, id) - (g.text.open ? last_tokens(s, id, g.fed, g.text.open, &bytes) : 0);
+    if (certain > g.certain) {
+      g.certain = certain;
+      g.n_retries = 0;
+      uint32_t gone = 0;
+      while (gone < g.n_barred && g.barred[gone].at < certain) ++gone;
+      g.n_barred -= gone;
+      std::memmove(g.barred, g.barred + gone, g.n_barred * sizeof *g.barred);
+    }
+  }
+  return true;
 }
 
 // Lets the backend draw; with `ahead`, where there is room, the pass of that token begins too. Whether it does.
@@ -342,7 +461,8 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
   const Tokenizer& tokenizer = s.model->tokenizer;
   Sequence& seq = s.seqs[id];
   Generation& g = *seq.generation;
-  const bool runs_ahead = all && backend.runs_ahead && !seq.place.grammar;
+  const bool by_host = seq.place.grammar || g.bans.n || !sampling_is_plain(seq.sampling);
+  const bool runs_ahead = all && backend.runs_ahead && !by_host;
   if (runs_ahead) LINNET_TRY(bound.check(err));
   bool kept = false;  // the last row of logits is the backend's alone
   // The last token, which was passed on, is to be computed again.
@@ -373,8 +493,8 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
     const uint64_t start = clock_ns();
     bool ahead = false;
     Drawn got{};
-    if (seq.place.grammar) {
-      status = draw(s, seq, g.ignore_eos, &got.token, err);
+    if (by_host) {
+      status = draw(s, seq, &g, &got.token, err);
     } else {
       const CpuGuard cpus(s.cpus);
       ahead = begin_draw(s, id, kept, runs_ahead && g.n_tokens + 1 != g.max_tokens);
@@ -388,7 +508,9 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
       }
       if (status == LINNET_OK) note_draw(s);
     }
-    if (status == LINNET_OK && !g.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, got.token)) {
+    if (status == LINNET_OK && got.token < 0) {
+      *why = LINNET_STOP_BANNED;
+    } else if (status == LINNET_OK && !g.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, got.token)) {
       *why = LINNET_STOP_EOS;
       g.eog = got.token;
     } else if (status == LINNET_OK) {
@@ -399,11 +521,14 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
       ++g.n_tokens;
       g.token = got.token;
       g.fed = 0;
-      bool fed = g.text.feed(g.stops, bytes_of(s, got.token), &g.fed);
-      for (; all && !fed; fed = g.text.feed(g.stops, bytes_of(s, got.token), &g.fed))
+      uint32_t back = 0;
+      for (bool fed = feed(s, id, &back); all && !fed; fed = feed(s, id, &back))
         if (hear(s, fn, user, -1, g.text)) *why = LINNET_STOP_CALLBACK;
-      if (all && hear(s, fn, user, got.token, g.text)) *why = LINNET_STOP_CALLBACK;
+      // Of the tokens that were taken back this one is not known to the app.
+      const int32_t told = back ? -static_cast<int32_t>(back) : got.token;
+      if (all && hear(s, fn, user, told, g.text)) *why = LINNET_STOP_CALLBACK;
       if (g.text.stop != TextOut::kNoStop) *why = LINNET_STOP_STRING;
+      if (g.text.ban != TextOut::kNoStop) *why = LINNET_STOP_BANNED;
     }
     if (!ahead) continue;
     if (*why != LINNET_STOP_NONE || status != LINNET_OK) {
@@ -482,7 +607,7 @@ Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_ro
 Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err) {
   LINNET_TRY(catch_up(s, seq, err));
   if (s.seqs[seq].n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
-  return draw(s, s.seqs[seq], false, token, err);
+  return draw(s, s.seqs[seq], nullptr, token, err);
 }
 
 Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err) {
@@ -491,10 +616,12 @@ Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err)
   if (session_length(s, i) == session_most(s))
     return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", session_most(s), " is full");
   const uint64_t draws = seq.n_draws;
+  const float mu = seq.mu;
   int32_t drawn = -1;
   LINNET_TRY(session_sample(s, i, &drawn, err));
   if (const Status status = compute_one(s, i, &drawn, err); status != LINNET_OK) {
     seq.n_draws = draws;
+    seq.mu = mu;
     return status;
   }
   *token = drawn;
@@ -513,12 +640,10 @@ Status session_generate_begin(linnet_session& s, uint32_t id, const linnet_gener
   g.n_tokens = 0;
   g.token = g.eog = -1;
   g.fed = 0;
-  g.stops.n = params.n_stop;
-  for (uint32_t i = 0; i < params.n_stop; ++i) {
-    const size_t n = std::strlen(params.stop[i]);
-    g.stops.bytes[i] = static_cast<uint8_t>(n);
-    std::memcpy(g.stops.text[i], params.stop[i], n);
-  }
+  g.n_barred = g.n_retries = 0;
+  g.certain = session_length(s, id);
+  copy_strings(params.stop, params.n_stop, &g.stops);
+  copy_strings(params.banned, params.n_banned, &g.bans);
   g.text.begin(s.utf8);
   return LINNET_OK;
 }
@@ -535,25 +660,29 @@ Status session_generate(linnet_session& s, uint32_t id, bool all, linnet_token_f
   g.text.n_utf8 = 0;
   const std::string_view rest = bytes_of(s, g.token);
   if (!all && g.n_tokens && g.fed < rest.size()) {  // of a token whose text is longer than what can be held
-    g.text.feed(g.stops, rest, &g.fed);
+    uint32_t back = 0;
+    (void)feed(s, id, &back);
   } else {
     status = generate(s, id, all, fn, user, &why, err);
     if (status == LINNET_CANCELLED) status = LINNET_OK;
   }
-  if (!all && g.text.stop != TextOut::kNoStop) why = LINNET_STOP_STRING;
+  const bool stop = g.text.stop != TextOut::kNoStop, banned = g.text.ban != TextOut::kNoStop;
+  if (!all && stop) why = LINNET_STOP_STRING;
+  if (!all && banned) why = LINNET_STOP_BANNED;
   if (all || why != LINNET_STOP_NONE) {
     g.text.emit(g.text.n, true);
     if (all) hear(s, fn, user, -1, g.text);
     g.going = false;
   }
-  const bool stop = why == LINNET_STOP_STRING;
+  const uint32_t string = stop ? g.text.stop : banned ? g.text.ban : 0;
+  size_t bytes = 0;
   *out = {.size = sizeof *out,
           .why = status == LINNET_OK ? why : LINNET_STOP_NONE,
           .token = all || g.n_tokens > before ? g.token : -1,
           .eog = g.eog,
           .n_tokens = g.n_tokens,
-          .stop_index = stop ? g.text.stop : 0,
-          .n_stop_tokens = stop ? tokens_of_stop(s, id) : 0,
+          .stop_index = string,
+          .n_stop_tokens = g.text.stop_end ? last_tokens(s, id, g.text.stop_end, (stop ? g.stops : g.bans).bytes[string], &bytes) : 0,
           .utf8 = all ? nullptr : g.text.utf8,
           .n_bytes = all ? 0 : g.text.n_utf8};
   return status;

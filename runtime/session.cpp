@@ -169,6 +169,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
                    .chosen = chosen ? chosen + i * most_chosen : nullptr,
                    .sampling = {},
                    .n_draws = 0,
+                   .mu = 0,
                    .generation = generation,
                    .place = {}};
   }
@@ -176,6 +177,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   f.host.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
   f.host.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
   f.utf8 = arena.take<char>("text", 3 * kHeldBytes);
+  f.may_follow = arena.take<uint32_t>("sampling", (spec.n_vocab + 31) / 32);
   f.team.layout_in(arena, p.n_threads, p.threads);
   return true;
 }
@@ -438,6 +440,10 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   start_rope(*model, params.rope_length, s->act);
   s->host.sampler.exp_row = model->kernels.t.exp_row;
   s->host.sampler.find_above = model->kernels.t.find_above;
+  if (model->tokenizer.blob) {
+    s->host.sampler.text_of = &model->tokenizer;
+    s->host.sampler.text = [](const void* of, int32_t token) { return token_bytes(*static_cast<const Tokenizer*>(of), token, false); };
+  }
   s->stats.size = sizeof s->stats;
   s->stats.n_threads = params.n_threads;
   s->stats.memory_bytes = s->arena.used();

@@ -30,6 +30,14 @@ struct Activations {
   RowTables made, rows;  // as the host writes them, and as operations read them: the same memory, unless the places are apart
 };
 
+// A token that began a banned string, and the length of the sequence before it.
+struct Barred {
+  uint32_t at;
+  int32_t token;
+};
+// Times that tokens are taken back before the text comes further.
+inline constexpr uint32_t kMostRetries = 256;
+
 // A generation of a sequence, between its tokens.
 struct Generation {
   bool going;
@@ -38,8 +46,10 @@ struct Generation {
   uint32_t n_tokens;    // drawn
   int32_t token, eog;   // the last one; what ended it: linnet_generated has them
   size_t fed;           // bytes of `token` that are in `text`
-  StopStrings stops;
+  StopStrings stops, bans;
   TextOut text;
+  uint32_t n_barred, n_retries, certain;  // certain: so long is the sequence without the tokens that may yet be taken back
+  Barred barred[kMostRetries];            // ascending
 };
 
 // One of a session's sequences of tokens.
@@ -53,6 +63,7 @@ struct Sequence {
   uint16_t* chosen;       // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
   linnet_sampling sampling;
   uint64_t n_draws;  // numbers drawn since linnet_sampling_set
+  float mu;          // Mirostat's, as it is now
   Generation* generation;
   GrammarPlace place;
 };
@@ -80,7 +91,8 @@ struct linnet_session {
   uint32_t* logit_rows;          // (most rows of logits in a batch)
   float* batch_logits;           // (n_sequences, logits_stride), where there are several sequences
   size_t logits_stride;
-  char* utf8;  // (3 * kHeldBytes) of the generation that is looked at
+  char* utf8;            // (3 * kHeldBytes) of the generation that is looked at
+  uint32_t* may_follow;  // (n_vocab bits) where tokens are barred
   std::atomic<uint32_t> cancel;
   linnet::Within within;
   uint32_t process;  // that made it

@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr char kMagic[8] = {'L', 'N', 'T', 'S', 'T', 'A', 'T', 'E'};
-constexpr uint32_t kVersion = 2, kMaxLayers = 1024;
+constexpr uint32_t kVersion = 3, kMaxLayers = 1024;
 
 struct Header {
   char magic[8];
@@ -28,11 +28,12 @@ struct SectionHead {
   uint64_t bytes;
 };
 struct SamplerRow {
-  uint64_t seed, n_draws;
-  float temperature, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
-  uint32_t top_k, penalty_last_n;
+  uint64_t n_draws;
+  float mu;
+  uint32_t reserved;
+  linnet_sampling params;  // with zeros between its fields
 };
-static_assert(sizeof(Header) == 80 && sizeof(PartRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 48);
+static_assert(sizeof(Header) == 80 && sizeof(PartRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 16 + 1328);
 
 constexpr uint32_t header_bytes(uint32_t n_parts) {
   return static_cast<uint32_t>(sizeof(Header) + n_parts * sizeof(PartRow) + sizeof(uint32_t));
@@ -176,9 +177,13 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   sink.begin(kTokens, 0, token_bytes(h));
   sink.put(q.history, static_cast<size_t>(token_bytes(h)));
   sink.end();
-  const linnet_sampling& p = q.sampling;
-  const SamplerRow sampler = {p.seed,           q.n_draws,          p.temperature,       p.top_p, p.min_p,
-                              p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
+  SamplerRow sampler;
+  std::memset(&sampler, 0, sizeof sampler);
+  sampler.n_draws = q.n_draws;
+  sampler.mu = q.mu;
+  constexpr size_t kGap = offsetof(linnet_sampling, penalty_last_n) + sizeof(uint32_t), kBehind = offsetof(linnet_sampling, seed);
+  std::memcpy(&sampler.params, &q.sampling, kGap);
+  std::memcpy(&sampler.params.seed, &q.sampling.seed, sizeof q.sampling - kBehind);
   sink.begin(kSampler, 0, sizeof sampler);
   sink.put(&sampler, sizeof sampler);
   sink.end();
@@ -202,6 +207,7 @@ struct Checked {
   uint32_t n_forgotten;  // as this session does
   linnet_sampling sampling;
   uint64_t n_draws;
+  float mu;
 };
 
 Status read_header(ByteReader& r, Header* h, Error* err) {
@@ -318,19 +324,10 @@ Status check_contents(const linnet_session& s, const uint8_t* tokens, const uint
       return fail(err, LINNET_BAD_FILE, "state: token ", t, " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
   SamplerRow p;
   std::memcpy(&p, sampler, sizeof p);
-  const linnet_sampling in = {.size = sizeof in,
-                              .temperature = p.temperature,
-                              .top_k = p.top_k,
-                              .top_p = p.top_p,
-                              .min_p = p.min_p,
-                              .repeat_penalty = p.repeat_penalty,
-                              .presence_penalty = p.presence_penalty,
-                              .frequency_penalty = p.frequency_penalty,
-                              .penalty_last_n = p.penalty_last_n,
-                              .seed = p.seed};
-  if (sampling_check(&in, &o->sampling, nullptr) != LINNET_OK)
+  if (!(p.mu - p.mu == 0) || p.params.size != sizeof p.params || sampling_check(&p.params, &o->sampling, nullptr) != LINNET_OK)
     return fail(err, LINNET_BAD_FILE, "state: section 'sampler': a value is out of its range");
   o->n_draws = p.n_draws;
+  o->mu = p.mu;
   return LINNET_OK;
 }
 
@@ -361,6 +358,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   q.length = h.length;
   q.pending = h.pending;
   q.n_draws = o.n_draws;
+  q.mu = o.mu;
   q.sampling = o.sampling;
   q.generation->going = false;
   q.n_forgotten = o.n_forgotten;

@@ -7,7 +7,7 @@
 //             of all that. A layer without pages has a row of zeros
 //   sections  u32 kind, u32 index, u64 bytes of what follows, that, u32 CRC-32C of the section up to here:
 //     1 tokens   i32 (length + pending - n_forgotten)
-//     2 sampler  u64 seed, n_draws; f32 temperature, top_p, min_p, repeat, presence, frequency penalty; u32 top_k, penalty_last_n
+//     2 sampler  u64 n_draws, f32 mu (of Mirostat), u32 0, linnet_sampling as it is, its size first, with zeros where C leaves a gap
 //     3 logits   f32 (n_logit_rows, n_vocab)
 //     4 kv       one per layer, its number as index: the pages that it holds as they are in the cache (kv_cache.h), kept ones before first
 //                .. end; in KIVI the packed groups; where it has them its sinks; of heavy hitters f32 (KV heads, pages, 16) scores

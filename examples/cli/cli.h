@@ -489,6 +489,11 @@ struct Answer {
   Answer() { end.size = sizeof end; }
   bool silent = false;  // otherwise the text goes to stdout as it comes
   std::vector<int32_t> tokens;
+  struct Likely {
+    int32_t token;
+    float logprob;
+  };
+  std::vector<Likely> likely;           // of --logprobs: of each token itself, and behind it the likeliest
   std::string text;                     // with `parts` special tokens too
   linnet_generated end = {};            // with its size set
   bool broken = false;                  // nobody reads stdout any more
@@ -498,12 +503,17 @@ struct Answer {
   const linnet_model* hides = nullptr;  // whose special tokens are no text of the answer; NULL: they are
   void finish();                        // shows what was held back
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
+  void take_back(size_t n);  // of the tokens, the last ones
 
  private:
   void show(std::string_view utf8);
   void write(const std::string& shown);
-  std::vector<std::string> hidden_;  // texts that come and are to be left out
-  std::string coming_;               // what may be the beginning of the first of them
+  struct Hidden {
+    size_t at;  // of its token
+    std::string text;
+  };
+  std::vector<Hidden> hidden_;  // texts that come and are to be left out
+  std::string coming_;          // what may be the beginning of the first of them
 };
 // Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either
 // is a clean end.

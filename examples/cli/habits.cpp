@@ -52,11 +52,7 @@ constexpr Habit kHabits[] = {
     {"--chat-template --chat-template-file --jinja --no-jinja --in-prefix --in-suffix", "run",
      "'linnet chat' goes by the model's template"},
     {"--think --hidethinking -rea --reasoning --reasoning-format --reasoning-budget", "run", "'linnet chat --reasoning' is about thinking"},
-    {"--samplers --sampler-seq --sampling-seq", "--temp", "the order of samplers cannot be chosen yet"},
-    {"--typical --typical-p --top-nsigma --top-n-sigma --xtc-probability --xtc-threshold --dry-multiplier --dry-base "
-     "--dry-allowed-length --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent",
-     "--temp", "not taken yet; --temp, --top-k, --top-p, --min-p and penalties are"},
-    {"-l --logit-bias", "--temp", "not taken yet"},
+    {"--sampler-seq --sampling-seq", "--samplers", "'--samplers' takes names: top_k;top_p;temperature"},
     {"-co --color --simple-io --nowordwrap --keepalive --warmup --no-warmup --progress", "run chat bench", "leave it out"},
     {"--verbose-prompt", "run chat", "'linnet tokenize --pieces' shows a text's tokens"},
     {"-md --model-draft --spec-type --draft --draft-max --draft-min", "--model", "draft models are not taken yet"},

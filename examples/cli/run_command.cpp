@@ -60,7 +60,8 @@ bool begin_session(const Args& args, Engine& engine, const std::string& state, b
   }
   bool asked = !load;
   for (const Option& option : sampling_options(""))
-    asked |= option.kind != Kind::kFlag && option.kind != Kind::kTexts && args.given(names_of(option)[0].c_str());
+    if (const std::string name = names_of(option)[0]; name != "--stop" && name != "--banned-string" && name != "--logprobs")
+      asked |= option.kind != Kind::kFlag && args.given(name.c_str());
   const linnet_status status =
       asked ? linnet_sampling_set(engine.session, 0, draw, &err) : linnet_sampling_get(engine.session, 0, draw, &err);
   return status == LINNET_OK || (failed(args, err), false);

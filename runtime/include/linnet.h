@@ -1,5 +1,6 @@
-/* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_chat.h (chat formats, grammars),
- * linnet_device.h (board, profile, power, measuring, CUDA), linnet_convert.h (published models in). What is not in these is not API.
+/* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_sampling.h (how
+ * tokens are drawn; included at the end), linnet_chat.h (chat formats, grammars), linnet_device.h (board, profile, power, measuring, CUDA),
+ * linnet_convert.h (published models in). What is not in these is not API.
  *
  *   linnet_view file;   linnet_file_map("model.gguf", LINNET_LOAD_MAP, &file, &err);
  *   linnet_need need = {.size = sizeof need};   linnet_model_need(&file, NULL, &need, &err);
@@ -365,35 +366,7 @@ LINNET_CALL linnet_status linnet_prefill_batch(linnet_session* session, const li
 LINNET_CALL linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab,
                                         linnet_error* err);
 
-/* ---- sampling: of each sequence its own ------------------------------------------------------------------------------------- */
-
-/* How the next token is drawn. Order: penalties, top-k, temperature, top-p, min-p. Here a field means what it says, also 0:
- * linnet_sampling_init fills in the defaults. */
-typedef struct linnet_sampling {
-  uint32_t size;
-  float temperature;       /* 0 = greedy (the default): largest logit after penalties, ties to the lowest id; 0..100 */
-  uint32_t top_k;          /* keep the k largest; 0 = all (default) */
-  float top_p;             /* keep the smallest set whose probability reaches p, 0..1; 1 = all (default), 0 = the likeliest token (nucleus
-                              sampling, Holtzman et al. 2019) */
-  float min_p;             /* keep tokens of at least min_p times the largest probability, 0..1; 0 = all (default; Nguyen et al. 2024) */
-  float repeat_penalty;    /* logits of seen tokens: divided by it if > 0, else multiplied; above 0, up to 100; 1 = off (default; CTRL,
-                              Keskar    et al. 2019) */
-  float presence_penalty;  /* subtracted once from the logit of a seen token, -100..100; default 0 */
-  float frequency_penalty; /* subtracted per occurrence, -100..100; default 0 */
-  uint32_t penalty_last_n; /* tokens looked back for the three penalties, prompt included, 0..1024; default 64 */
-  uint64_t seed;           /* default 0; the same seed gives the same text on every machine */
-} linnet_sampling;
-
-/* Fills in the defaults, as far as sampling->size, which the caller has set, reaches. */
-LINNET_CALL linnet_status linnet_sampling_init(linnet_sampling* sampling, linnet_error* err);
-/* Sets how tokens of the sequence are drawn and restarts its generator. NULL = the defaults, as at the beginning.
- * Drawing is the same on every machine: candidates are ordered by logit (descending), then id; weights are
- * e^((logit - largest) / temperature) with linnet's own exponential, summed as doubles in that order; the number drawn is
- * (splitmix64(seed, i) >> 11) / 2^53 for the i-th draw, and the first candidate whose running sum passes number * total wins.
- * splitmix64(seed, i): z = seed + (i + 1) * 0x9E3779B97F4A7C15 through the finaliser of Steele, Lea and Flood 2014. */
-LINNET_CALL linnet_status linnet_sampling_set(linnet_session* session, uint32_t seq, const linnet_sampling* sampling, linnet_error* err);
-/* What is set: also what linnet_state_load and linnet_fork brought along. */
-LINNET_CALL linnet_status linnet_sampling_get(const linnet_session* session, uint32_t seq, linnet_sampling* out, linnet_error* err);
+/* ---- sampling: of each sequence its own; how is linnet_sampling.h's matter --------------------------------------------------- */
 
 /* Draws a token from the logits of the last row into *token, appends it and computes the next logits. LINNET_BAD_STATE if there are no
  * logits, or no token that the sequence's grammar allows. An end-of-generation token may come, and is appended too: the caller decides.
@@ -412,7 +385,8 @@ typedef enum linnet_stop LINNET_OF_UINT32 {
   LINNET_STOP_CALLBACK = 4, /* the callback returned non-zero */
   LINNET_STOP_CANCEL = 5,   /* linnet_cancel */
   LINNET_STOP_STRING = 6,   /* a stop string appeared */
-  LINNET_STOP_GRAMMAR = 7   /* the text is one of the grammar's and nothing may follow: no end-of-generation token is drawn */
+  LINNET_STOP_GRAMMAR = 7,  /* the text is one of the grammar's and nothing may follow: no end-of-generation token is drawn */
+  LINNET_STOP_BANNED = 8    /* no way was found around a banned string */
 } LINNET_32_BITS linnet_stop;
 
 typedef struct linnet_generate_params {
@@ -421,6 +395,15 @@ typedef struct linnet_generate_params {
   uint32_t ignore_eos;     /* 1: go on after end-of-generation tokens */
   uint32_t n_stop;         /* stop strings, at most 16, each of 1..255 bytes */
   const char* const* stop; /* NUL-terminated; copied */
+  /* Strings that never come (as ExLlamaV2's banned_strings; "antislop", Paech 2024), of bytes as they are, over borders of tokens too.
+   * Where one appears, the tokens that it is in are taken back, the first of them is barred at its place, and drawing goes on with the
+   * generator's next numbers. Text is held back from the beginning of a token that one may begin in, so that it is never taken back; where
+   * it came already (what followed was another string's and is drawn anew), or windows or KIVI no longer hold what was before, the token
+   * that would end the string is barred alone. Each time costs the tokens taken back and one row more, 256 times before the text comes
+   * further; then, and where a grammar allows no other token, LINNET_STOP_BANNED ends it without that token. With a GPU the host draws. */
+  const char* const* banned; /* n_banned of 1..255 bytes each, NUL-terminated; copied */
+  uint32_t n_banned;         /* at most 16 */
+  uint32_t reserved;         /* 0 */
 } linnet_generate_params;
 
 /* How a generation ended; or, from linnet_generate_next, how far it is. */
@@ -429,8 +412,9 @@ typedef struct linnet_generated {
   uint32_t why;           /* linnet_stop */
   int32_t token;          /* that was drawn last and is in the sequence; -1 = none (linnet_generate_next: none by this call) */
   int32_t eog;            /* the token of LINNET_STOP_EOS, else -1. It is not in the sequence: prefill it where the next message needs it */
-  size_t n_tokens;        /* drawn since the beginning; all of them are in the sequence */
-  uint32_t stop_index;    /* LINNET_STOP_STRING: which string */
+  size_t n_tokens;        /* drawn since the beginning; all of them are in the sequence. Less than before: banned strings took back the
+                             others, the last ones, and `token` is -1 */
+  uint32_t stop_index;    /* LINNET_STOP_STRING, LINNET_STOP_BANNED: which string (of the latter 0 where a grammar allows no other token) */
   uint32_t n_stop_tokens; /* ... and how many tokens at the end of the sequence hold bytes of it: the string is in the sequence, and not
                              in the text. The first of them may also hold text before it, the last text behind it */
   const char*
@@ -440,7 +424,8 @@ typedef struct linnet_generated {
 
 /* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole characters
  * only, held back while it may be part of a stop string; n_bytes may be 0. Non-zero stops the generation. Calls with token -1 bring text
- * alone: of a token with more than can be held back, and last what was still held back, also after non-zero or an error. What it
+ * alone: of a token with more than can be held back, and last what was still held back, also after non-zero or an error. Token -1 - n
+ * says that the last n tokens passed were taken back, n >= 1 (banned strings), and brings no text. What it
  * may do with the session: "Inside" above. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 
@@ -497,4 +482,6 @@ LINNET_CALL linnet_status linnet_state_length(const void* data, size_t n_bytes, 
 #ifdef __cplusplus
 }
 #endif
+
+#include "linnet_sampling.h"
 #endif

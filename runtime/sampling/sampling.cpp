@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "../params.h"
+#include "chain.h"
 
 namespace linnet {
 namespace {
@@ -52,8 +53,8 @@ void heap_sort(uint64_t* a, size_t n) {
   }
 }
 
-// Up to so many candidates, or where they are the best of a vocabulary of 32 times as many, a heap is the fastest.
-constexpr uint32_t kFew = 1024, kFewOf = 32;
+// More than kFew, but the best of a vocabulary of so many times as many: a heap is the fastest there too.
+constexpr uint32_t kFewOf = 32;
 
 // The k smallest keys, sorted, at the front of `order`. A later logit counts only if it is larger than the least of those, so most are
 // passed over sixteen at a time.
@@ -70,49 +71,7 @@ void smallest(const Sampler& s, const float* logits, uint32_t n, uint32_t k) {
   heap_sort(order, k);
 }
 
-void apply_penalties(const linnet_sampling& p, float* logits, const int32_t* history, size_t n) {
-  if (n > p.penalty_last_n) {
-    history += n - p.penalty_last_n;
-    n = p.penalty_last_n;
-  }
-  for (size_t i = 0; i < n; ++i) {
-    uint32_t count = 0;
-    bool seen = false;
-    for (size_t j = 0; j < n && !seen; ++j) {
-      if (history[j] != history[i]) continue;
-      seen = j < i;  // counted at its first place
-      ++count;
-    }
-    if (seen) continue;
-    float& x = logits[history[i]];
-    if (p.repeat_penalty != 1.0f) x = x > 0 ? x / p.repeat_penalty : x * p.repeat_penalty;
-    x -= p.presence_penalty + p.frequency_penalty * static_cast<float>(count);
-  }
-}
-
-// What is not allowed falls below all that is, whatever penalties did to that. Most words of a mask allow all or nothing.
-void apply_mask(const TokenMask& mask, const float* logits, float* out, uint32_t n) {
-  const auto floor = [](float x) { return x < -std::numeric_limits<float>::max() ? -std::numeric_limits<float>::max() : x; };
-  for (uint32_t i = 0; i < n; i += 32) {
-    const uint32_t word = mask.bits[i / 32], end = n - i < 32 ? n - i : 32;
-    for (uint32_t j = 0; j < end; ++j) out[i + j] = word ? floor(logits[i + j]) : -__builtin_inff();
-    for (uint32_t barred = word ? ~word : 0; barred; barred &= barred - 1) {
-      const uint32_t j = static_cast<uint32_t>(__builtin_ctz(barred));
-      if (j < end) out[i + j] = -__builtin_inff();
-    }
-  }
-}
-
-int32_t argmax(const Sampler& s, const float* x, uint32_t n) {
-  uint32_t best = 0;
-  for (uint32_t i = 0; (i = s.find_above(x, n, i + 1, x[best])) < n;) best = i;
-  return static_cast<int32_t>(best);
-}
-
 // ---- many candidates: no keys, but ids and weights in the two halves of s.order -----------------------------------------------
-
-uint32_t* ids_of(const Sampler& s) { return reinterpret_cast<uint32_t*>(s.order); }
-float* weights_of(const Sampler& s, uint32_t n) { return reinterpret_cast<float*>(s.order) + n; }
 
 // Ranks have three digits: bits 22 to 31, 11 to 21 and 0 to 10.
 constexpr uint32_t kDigits = 2048;
@@ -237,6 +196,60 @@ bool draw_unsorted(const Sampler& s, const float* x, uint32_t n, float largest, 
 
 }  // namespace
 
+double share_of(uint64_t seed, uint64_t i) { return static_cast<double>(splitmix64(seed, i) >> 11) * 0x1p-53; }
+
+void apply_penalties(const linnet_sampling& p, float* logits, const int32_t* history, size_t n) {
+  if (n > p.penalty_last_n) {
+    history += n - p.penalty_last_n;
+    n = p.penalty_last_n;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    uint32_t count = 0;
+    bool seen = false;
+    for (size_t j = 0; j < n && !seen; ++j) {
+      if (history[j] != history[i]) continue;
+      seen = j < i;  // counted at its first place
+      ++count;
+    }
+    if (seen) continue;
+    float& x = logits[history[i]];
+    if (p.repeat_penalty != 1.0f) x = x > 0 ? x / p.repeat_penalty : x * p.repeat_penalty;
+    x -= p.presence_penalty + p.frequency_penalty * static_cast<float>(count);
+  }
+}
+
+// What is not allowed falls below all that is, whatever penalties did to that. Most words of a mask allow all or nothing.
+void apply_mask(const TokenMask& mask, const float* logits, float* out, uint32_t n) {
+  const auto floor = [](float x) { return x < -std::numeric_limits<float>::max() ? -std::numeric_limits<float>::max() : x; };
+  for (uint32_t i = 0; i < n; i += 32) {
+    const uint32_t word = mask.bits[i / 32], end = n - i < 32 ? n - i : 32;
+    for (uint32_t j = 0; j < end; ++j) out[i + j] = word ? floor(logits[i + j]) : -__builtin_inff();
+    for (uint32_t barred = word ? ~word : 0; barred; barred &= barred - 1) {
+      const uint32_t j = static_cast<uint32_t>(__builtin_ctz(barred));
+      if (j < end) out[i + j] = -__builtin_inff();
+    }
+  }
+}
+
+int32_t argmax(const Sampler& s, const float* x, uint32_t n) {
+  uint32_t best = 0;
+  for (uint32_t i = 0; (i = s.find_above(x, n, i + 1, x[best])) < n;) best = i;
+  return static_cast<int32_t>(best);
+}
+
+uint32_t* ids_of(const Sampler& s) { return reinterpret_cast<uint32_t*>(s.order); }
+float* weights_of(const Sampler& s, uint32_t n) { return reinterpret_cast<float*>(s.order) + n; }
+
+void best_few(const Sampler& s, const float* x, uint32_t n, uint32_t k, uint32_t* ids, float* logits) {
+  smallest(s, x, n, k);
+  for (uint32_t i = 0; i < k; ++i) {
+    ids[i] = static_cast<uint32_t>(id_of(s.order[i]));
+    logits[i] = logit_of(s.order[i]);
+  }
+}
+
+void sort_all(const Sampler& s, const float* x, uint32_t n) { sort_many(s, x, n, n, __builtin_inff()); }
+
 void sampling_default(linnet_sampling* out) {
   *out = {.size = sizeof *out,
           .temperature = 0,
@@ -247,7 +260,27 @@ void sampling_default(linnet_sampling* out) {
           .presence_penalty = 0,
           .frequency_penalty = 0,
           .penalty_last_n = 64,
-          .seed = 0};
+          .seed = 0,
+          .typical_p = 0,
+          .top_n_sigma = 0,
+          .xtc_probability = 0,
+          .xtc_threshold = 0.1f,
+          .min_keep = 0,
+          .dynatemp_range = 0,
+          .dynatemp_exponent = 1,
+          .dry_multiplier = 0,
+          .dry_base = 1.75f,
+          .dry_allowed_length = 2,
+          .dry_last_n = kMaxPenaltyTokens,
+          .mirostat = 0,
+          .mirostat_tau = 5,
+          .mirostat_eta = 0.1f,
+          .n_samplers = 0,
+          .n_logit_bias = 0,
+          .samplers = {},
+          .bias_tokens = {},
+          .biases = {},
+          .dry_breakers = "\n\0:\0\"\0*\0"};
 }
 
 Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err) {
@@ -267,11 +300,12 @@ Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* er
     return fail(err, LINNET_BAD_ARG, "sampling: frequency_penalty is outside -100..100");
   if (out->penalty_last_n > kMaxPenaltyTokens)
     return fail(err, LINNET_BAD_ARG, "sampling: penalty_last_n is ", out->penalty_last_n, ", at most ", kMaxPenaltyTokens);
-  return LINNET_OK;
+  return chain_check(*out, err);
 }
 
 int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history, const TokenMask& mask) {
   const linnet_sampling& p = s.params;
+  if (!sampling_is_plain(p)) return sample_chain(s, logits, n_vocab, history, n_history, mask);
   if (p.repeat_penalty != 1.0f || p.presence_penalty != 0 || p.frequency_penalty != 0) {
     std::memcpy(s.logits, logits, n_vocab * sizeof(float));
     apply_penalties(p, s.logits, history, n_history);
@@ -284,7 +318,7 @@ int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t*
   if (p.temperature == 0) return argmax(s, logits, n_vocab);
 
   const uint32_t n_allowed = mask.bits ? mask.n_allowed : n_vocab, k = p.top_k && p.top_k < n_allowed ? p.top_k : n_allowed;
-  const double share = static_cast<double>(splitmix64(p.seed, s.n_draws++) >> 11) * 0x1p-53;
+  const double share = share_of(p.seed, s.n_draws++);
   const bool few = k <= kFew || (k < n_allowed && k <= n_vocab / kFewOf);
   uint32_t n_sorted = k;
   float* weight;  // n_sorted values of e^((logit - largest) / temperature)

@@ -596,6 +596,169 @@ class Tiny(unittest.TestCase):
         clock = linnet_json(*args)
         self.assertEqual(clock["tokens"], linnet_json(*args, "--seed", clock["seed"])["tokens"])
 
+    def test_samplers(self):
+        """Each option of sampling does what it says: every row of the model is known, so is what a sampler leaves of it."""
+        run = ("run", "-m", self.packed, "-p", "Hello", "--ignore-eos", "--seed", 4)
+        off = ("--top-k", 0, "--top-p", 1, "--min-p", 0)
+
+        def draws(*options, n=40):
+            out = linnet_json(*run, "-n", n, "--logprobs", 259, *options)
+            self.assertEqual([p["token"] for p in out["logprobs"]], out["tokens"])
+            return out["tokens"], [[(t["token"], math.exp(t["logprob"])) for t in p["top"]] for p in out["logprobs"]]
+
+        def first(row, enough):  # the likeliest, until they are `enough`
+            kept, total = [], 0
+            for token, p in row:
+                kept.append(token)
+                total += p
+                if total >= enough:
+                    break
+            return kept
+
+        def typical(row, p):
+            entropy = -sum(q * math.log(q) for _, q in row)
+            return first(sorted(row, key=lambda r: abs(-math.log(r[1]) - entropy)), p)
+
+        def sigma(row, n):
+            logs = [math.log(q) for _, q in row]
+            mean = sum(logs) / len(logs)
+            least = logs[0] - n * math.sqrt(sum((x - mean) ** 2 for x in logs) / len(logs))
+            return [t for (t, _), x in zip(row, logs) if x >= least]
+
+        def xtc(row, threshold):
+            n = sum(q >= threshold for _, q in row)
+            return [t for t, _ in row[max(n - 1, 0):]]
+        plain, rows = draws("--temp", 1, *off)
+        for options, left in [
+            (("--top-k", 3), lambda row: [t for t, _ in row[:3]]), (("--top-p", 0.3), lambda row: first(row, 0.3)), (("--min-p", 0.4), lambda row: [t for t, q in row if q >= 0.4 * row[0][1]]),
+            (("--typical-p", 0.3), lambda row: typical(row, 0.3)), (("--typical", 0.5), lambda row: typical(row, 0.5)), (("--top-n-sigma", 1), lambda row: sigma(row, 1)), (("--top-nsigma", 0.5), lambda row: sigma(row, 0.5)),
+            (("--xtc-probability", 1), lambda row: xtc(row, 0.1)), (("--xtc-probability", 1, "--xtc-threshold", 0.02), lambda row: xtc(row, 0.02)),
+            (("--min-p", 1, "--min-keep", 4), lambda row: [t for t, _ in row[:4]]), (("--mirostat", 2, "--mirostat-ent", 1.5, "--mirostat-lr", 0), lambda row: [t for t, q in row if -math.log2(q) <= 3] or [row[0][0]]),
+        ]:
+            with self.subTest(options=options):
+                self.assertTrue(any(t not in left(row) for t, row in zip(plain, rows)), "drawn without it too")
+                tokens, its = draws("--temp", 1, *off, *options)
+                for token, row in zip(tokens, its):
+                    self.assertIn(token, left(row))
+                self.assertGreater(len(set(tokens)), 2)
+        # A draw of XTC with half a chance takes away in some draws and not in others.
+        tokens, its = draws("--temp", 1, *off, "--xtc-probability", 0.5, "--xtc-threshold", 0.02)
+        taken = [t for t, row in zip(tokens, its) if t not in xtc(row, 0.02)]
+        self.assertTrue(0 < len(taken) < len(tokens), taken)
+        self.assertEqual(draws("--temp", 1, *off, "--xtc-probability", 1, "--xtc-threshold", 0.6)[0], plain)
+        # A dynamic temperature is one end of its range where the exponent leaves nothing of the entropy's share, or all of it.
+        temp = {t: draws("--temp", t, *off)[0] for t in (0.5, 1.5)}
+        self.assertNotEqual(temp[0.5], temp[1.5])
+        self.assertEqual(draws("--temp", 1, *off, "--dynatemp-range", 0.5, "--dynatemp-exp", 0)[0], temp[1.5])
+        self.assertEqual(draws("--temp", 1, *off, "--dynatemp-range", 0.5, "--dynatemp-exp", 100)[0], temp[0.5])
+        self.assertNotIn(draws("--temp", 1, *off, "--dynatemp-range", 0.5)[0], temp.values())
+        # Mirostat: its surprise follows what it aims at.
+        greedy = draws("--temp", 0)[0]
+        self.assertEqual(draws("--temp", 1, *off, "--mirostat", 2, "--mirostat-ent", 0)[0], greedy)
+        for version in (1, 2):
+            surprise = []
+            for aim in (1, 4):
+                tokens, its = draws("--temp", 1, "--mirostat", version, "--mirostat-ent", aim, "--mirostat-lr", 0.5, n=150)
+                surprise.append(sum(-math.log2(dict(row)[t]) for t, row in zip(tokens, its)) / len(tokens))
+            self.assertLess(surprise[0] + 1, surprise[1])
+        self.assertEqual(draws("--temp", 1, "--mirostat", 2, "--top-k", 1)[0], draws("--temp", 1, "--mirostat", 2, "--top-k", 0)[0])
+        # Biases: banned, and always.
+        banned = sorted(set(plain))[:5]
+        tokens = draws("--temp", 1, *off, *(x for t in banned for x in ("-l", f"{t}-inf")))[0]
+        self.assertFalse(set(tokens) & set(banned))
+        self.assertEqual(set(draws("--temp", 1, *off, "--logit-bias", "77+100")[0]), {77})
+        # DRY: a token that is the likeliest by a bias loses it where it would lengthen a repetition.
+        def next_of(*options):
+            return linnet_json("run", "-m", self.packed, "--tokens", "1,70,71,77,70,71", "-n", 1, "--temp", 0, "--ignore-eos", *options)["tokens"][0]
+        usual, bias, dry = next_of(), ("-l", "77+100"), ("--dry-multiplier", 100)
+        text = linnet("detokenize", "-m", self.packed, "71").rstrip("\n")
+        self.assertNotEqual(usual, 77)
+        for options, token in [
+            (bias, 77), ((*bias, *dry), usual), ((*bias, *dry, "--dry-allowed-length", 3), 77), ((*bias, *dry, "--dry-penalty-last-n", 4), 77), ((*bias, *dry, "--dry-sequence-breaker", text), 77),
+            ((*bias, *dry, "--dry-sequence-breaker", "none"), usual), ((*bias, "--dry-multiplier", 50, "--dry-allowed-length", 1, "--dry-base", 1), 77), ((*bias, "--dry-multiplier", 50, "--dry-allowed-length", 1, "--dry-base", 100), usual),
+        ]:
+            self.assertEqual(next_of(*options), token, options)
+        # The order: what is not in it is not done, and each works on what those before it left.
+        self.assertEqual(draws("--temp", 1, "--top-k", 1, "--samplers", "temperature")[0], plain)
+        self.assertEqual(draws("--temp", 0, *off, "--samplers", "top_k;min_p")[0], plain)
+        hot = ("--temp", 3, "--top-k", 0, "--top-p", 1, "--min-p", 0.3)
+        orders = {order: draws(*hot, "--samplers", order)[0] for order in ("min_p;temperature", "temperature,min_p")}
+        tokens, its = draws(*hot, "--samplers", "min_p;temperature")
+        self.assertTrue(all(dict(row)[t] >= 0.3 * row[0][1] * 0.999 for t, row in zip(tokens, its)))
+        self.assertEqual(orders["temperature,min_p"], draws(*hot)[0])
+        self.assertNotEqual(*orders.values())
+        self.assertEqual(draws("--temp", 1, *off, "--typical", 0.3, "--samplers", "typ_p")[0], draws("--temp", 1, *off, "--typical", 0.3)[0])
+        text = " ".join(linnet("run", "--help").split())
+        self.assertIn("penalties;dry;top_n_sigma;top_k;temperature;typical_p;top_p;min_p;xtc", text)
+
+    def test_sampling_refused(self):
+        for option, values in {
+            "--typical-p": ("1.5", "-1", "nan", "x"), "--top-n-sigma": ("-1", "101"), "--xtc-probability": ("1.1", "-0.1"), "--xtc-threshold": ("2",), "--min-keep": ("-1", "x"), "--dynatemp-range": ("-1", "101"),
+            "--dynatemp-exp": ("-1", "1e9"), "--dry-multiplier": ("-1", "inf"), "--dry-base": ("0.5", "101"), "--dry-allowed-length": ("0", "1025"), "--dry-penalty-last-n": ("-1", "1025"), "--mirostat": ("3", "-1"),
+            "--mirostat-ent": ("-1", "101"), "--mirostat-lr": ("1.5",), "--logprobs": ("1025", "-1", "x"), "--logit-bias": ("5", "+5", "5+", "5+x", "5+inf", "5+101", "x+1", "5-nan", "-5+1"),
+            "--samplers": ("top_q", "top_k;", "", "top_k top_p"), "--banned-string": ("", "x" * 256),
+        }.items():
+            for value in values:
+                with self.subTest(option=option, value=value[:20]):
+                    err = linnet("run", "-m", self.packed, "-p", "x", option, value, "--json", code=2)
+                    self.assertIn(option, err)
+                    self.assertIn(f"'{value[:32]}'" if option in ("--logit-bias", "--samplers", "--banned-string") else value, err)
+        self.assertIn("--json", linnet("run", "-m", self.packed, "-p", "x", "--logprobs", 3, code=2))
+        self.assertIn("samplers[1]", linnet("run", "-m", self.packed, "-p", "x", "--samplers", "top_k;top_k", code=1))
+        self.assertIn("n_banned is 17", linnet("run", "-m", self.packed, "-p", "x", *["--banned-string", "y"] * 17, code=1))
+        self.assertIn("--dry-sequence-breaker", linnet("run", "-m", self.packed, "-p", "x", "--dry-sequence-breaker", "y" * 128, code=2))
+
+    def test_logprobs(self):
+        """They are the logarithm of the softmax of what `linnet logits` gives, before any sampler."""
+        ids = self.ids("Hello")
+        out = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 6, "--temp", 1, "--seed", 2, "--ignore-eos", "--logprobs", 5, "-l", "77+100", "--repeat-penalty", 2)
+        bare = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 6, "--temp", 1, "--seed", 2, "--ignore-eos", "--logprobs", 0)
+        self.assertEqual([p["top"] for p in bare["logprobs"]], [[]] * 6)
+        self.assertNotIn("logprobs", linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 1))
+        file = self.dir / "logprobs.npy"
+        linnet("logits", "-m", self.packed, "--tokens", ",".join(map(str, ids + out["tokens"])), "-o", file)
+        self.assertEqual(len(out["logprobs"]), 6)
+        for row, p, token in zip(read_npy(file)[len(ids) - 1:], out["logprobs"], out["tokens"]):
+            most = max(row)
+            total = most + math.log(sum(math.exp(x - most) for x in row))
+            self.assertEqual(p["token"], token)
+            self.assertAlmostEqual(p["logprob"], row[token] - total, delta=1e-4)
+            self.assertEqual([t["token"] for t in p["top"]], sorted(range(259), key=lambda i: (-row[i], i))[:5])
+            for t in p["top"]:
+                self.assertAlmostEqual(t["logprob"], row[t["token"]] - total, delta=1e-4)
+
+    def test_banned_strings(self):
+        """A text that is banned never comes, also where it is shown as it comes; what was before it stays."""
+        run = ("run", "-m", self.packed, "-p", "Hello", "-n", 48, "--temp", 1, "--seed", 3, "--ignore-eos")
+        free = linnet_json(*run)
+        at = next(i for i in range(3, len(free["text"]) - 1) if free["text"][i:i + 2].isascii() and free["text"][i:i + 2].isprintable())
+        bans = [free["text"][at:at + 2]]
+        for _ in range(3):  # what came in its place too
+            options = [x for b in bans for x in ("--banned-string", b)]
+            held = linnet_json(*run, *options)
+            self.assertEqual((held["stop"], len(held["tokens"])), ("length", 48))
+            self.assertTrue(held["text"].startswith(free["text"][:at]))
+            for ban in bans:
+                self.assertNotIn(ban, held["text"])
+            self.assertEqual(held["tokens"], linnet_json(*run, *options)["tokens"])
+            seen = linnet_json(*run, *options, "--logprobs", 2)
+            self.assertEqual((seen["tokens"], seen["text"], [p["token"] for p in seen["logprobs"]]), (held["tokens"], held["text"], held["tokens"]))
+            self.assertEqual(linnet(*run, *options).rstrip("\n"), held["text"].rstrip("\n"))
+            at = next(i for i in range(3, len(held["text"]) - 1) if held["text"][i:i + 2].isascii() and held["text"][i:i + 2].isprintable())
+            bans.append(held["text"][at:at + 2])
+            free = held
+        # Each row that a token was drawn from is the one of the tokens that are left before it.
+        ids, file = self.ids("Hello"), self.dir / "banned.npy"
+        linnet("logits", "-m", self.packed, "--tokens", ",".join(map(str, ids + seen["tokens"])), "-o", file)
+        for row, p in zip(read_npy(file)[len(ids) - 1:], seen["logprobs"]):
+            self.assertEqual([t["token"] for t in p["top"]], sorted(range(259), key=lambda i: (-row[i], i))[:2])
+        # Where nothing else may come it ends there, without it.
+        schema = self.dir / "only.json"
+        schema.write_text('{"const": "only"}')
+        out = linnet_json(*run, "--schema", schema, "--banned-string", "nl")
+        self.assertEqual(out["stop"], "banned")
+        self.assertNotIn("nl", out["text"])
+
     def test_state(self):
         """Runs that follow each other through a file are one run."""
         state = self.dir / "talk.state"

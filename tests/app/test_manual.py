@@ -59,7 +59,7 @@ class Command:
             return
         usage, self.details = re.fullmatch(r"(.*?\n\noptions:\n.*?)(?:\n\n(.*))?\n", linnet(name, "--help"), re.S).groups()
         usage = re.sub(r"\n {29}", " ", usage)  # long lines go on there
-        rows = re.findall(r"^  ((?:-\w, )?--[\w-]+)(?: (\S+))? +(.*)$", usage, re.M)
+        rows = re.findall(r"^  ((?:--?[\w-]+, )?--[\w-]+)(?: (\S+))? +(.*)$", usage, re.M)
         assert len(rows) == usage.count("\n  -") > 1, (name, usage)
         self.options = [Option(*row) for row in rows]
 

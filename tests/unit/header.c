@@ -4,6 +4,7 @@
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 #include <linnet_device.h>
+#include <linnet_sampling.h>
 
 #define BEGINS_WITH_SIZE(type) static_assert(offsetof(type, size) == 0, #type " begins with its size")
 BEGINS_WITH_SIZE(linnet_need);

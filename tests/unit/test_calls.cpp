@@ -104,6 +104,7 @@ Statuses every_call(linnet_session* s, const std::vector<uint8_t>& state) {
   out["prefill"] = linnet_prefill(s, 0, kPrompt.data(), kPrompt.size(), nullptr);
   out["prefill_batch"] = linnet_prefill_batch(s, &rows, 1, nullptr);
   out["logits"] = linnet_logits(s, 0, 0, &logits, &n, nullptr);
+  out["logprobs"] = linnet_logprobs(s, 0, 0, 0, nullptr, 0, nullptr, nullptr, nullptr);
   out["sample"] = linnet_sample(s, 0, &token, nullptr);
   out["decode"] = linnet_decode(s, 0, &token, nullptr);
   out["generate"] = linnet_generate(s, 0, &g, nullptr, nullptr, &end, nullptr);
@@ -652,6 +653,13 @@ TEST_CASE("stack: every call within what the manual says") {
         within("prefill_batch", kStack, [&] { return linnet_prefill_batch(s, rows, 2, &err); });
         within("sample", kStack, [&] { return linnet_sample(s, 0, &token, &err); });
         within("decode", kStack, [&] { return linnet_decode(s, 0, &token, &err); });
+        float values[16];
+        within("logprobs", kStack, [&] { return linnet_logprobs(s, 0, 0, 0, values, 16, ids_back, values, &err); });
+        auto chain = drawing;
+        chain.dry_multiplier = chain.typical_p = 0.5f;
+        within("sampling_set", kStack, [&] { return linnet_sampling_set(s, 0, &chain, &err); });
+        within("sample", kStack, [&] { return linnet_sample(s, 0, &token, &err); });
+        within("sampling_set", kStack, [&] { return linnet_sampling_set(s, 0, &drawing, &err); });
         within("generate", kStack, [&] { return linnet_generate(s, 0, &g, nullptr, nullptr, &end, &err); });
         within("tokens", kStack, [&] { return linnet_tokens(s, 0, tokens.size(), ids_back, 16, &bytes, &err); });
         within("fork", kStack, [&] { return linnet_fork(s, 0, 1, tokens.size() + 8, &err); });
@@ -1138,6 +1146,10 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   REFUSED(linnet_logits(nullptr, 0, 0, &row, &n, &err));
   REFUSED(linnet_logits(s, 0, 0, nullptr, &n, &err));
   REFUSED(linnet_logits(s, 0, 0, &row, nullptr, &err));
+  float value = 0;
+  REFUSED(linnet_logprobs(nullptr, 0, 0, 0, &value, 1, &token, &value, &err));
+  REFUSED(linnet_logprobs(s, 0, 0, 0, &value, 1, nullptr, &value, &err));
+  REFUSED(linnet_logprobs(s, 0, 0, 0, &value, 1, &token, nullptr, &err));
   REFUSED(linnet_sampling_init(nullptr, &err));
   REFUSED(linnet_sampling_set(nullptr, 0, nullptr, &err));
   REFUSED(linnet_sampling_get(nullptr, 0, &drawing, &err));

@@ -138,6 +138,15 @@ struct Params {
     p.n_stop = static_cast<uint32_t>(stop.size());
     p.stop = stop.data();
   }
+  std::vector<std::string> banned_texts;
+  std::vector<const char*> banned_list;
+  Params& ban(const std::vector<std::string>& strings) {
+    banned_texts = strings;
+    for (const auto& s : banned_texts) banned_list.push_back(s.c_str());
+    p.n_banned = static_cast<uint32_t>(banned_list.size());
+    p.banned = banned_list.data();
+    return *this;
+  }
   Params(const Params&) = delete;
 };
 
@@ -146,6 +155,7 @@ struct Got {
   std::string text;
   linnet_generated end{.size = sizeof end};
   linnet_status status = LINNET_OK;
+  size_t taken_back = 0;
 };
 bool whole_characters(std::string_view s) {
   for (bool whole; !s.empty();) {
@@ -153,6 +163,9 @@ bool whole_characters(std::string_view s) {
     if (!whole) return false;
   }
   return true;
+}
+bool holds_any(const std::string& text, const std::vector<std::string>& strings) {
+  return std::any_of(strings.begin(), strings.end(), [&](const std::string& s) { return text.find(s) != text.npos; });
 }
 Got called(const Session& s, uint32_t seq, const Params& g, const std::function<bool(size_t)>& stop_at = {}) {
   Got got;
@@ -164,6 +177,12 @@ Got called(const Session& s, uint32_t seq, const Params& g, const std::function<
   const auto fn = [](void* user, int32_t token, const char* utf8, size_t n) -> int {
     Heard& h = *static_cast<Heard*>(user);
     if (token >= 0) h.got.tokens.push_back(token);
+    if (token < -1) {
+      const size_t n_back = static_cast<size_t>(-1 - token);
+      h.whole = h.whole && n == 0 && n_back <= h.got.tokens.size();
+      h.got.tokens.resize(h.got.tokens.size() - std::min(n_back, h.got.tokens.size()));
+      h.got.taken_back += n_back;
+    }
     h.whole = h.whole && whole_characters({utf8, n});
     h.got.text.append(utf8, n);
     return h.stop_at && h.stop_at(h.got.tokens.size());
@@ -183,6 +202,10 @@ bool pull(const Session& s, uint32_t seq, Got* got) {
   REQUIRE(whole_characters({piece.utf8, piece.n_bytes}));
   got->text.append(piece.utf8, piece.n_bytes);
   if (piece.token >= 0) got->tokens.push_back(piece.token);
+  if (piece.token < 0 && piece.n_tokens < got->tokens.size()) {
+    got->taken_back += got->tokens.size() - piece.n_tokens;
+    got->tokens.resize(piece.n_tokens);
+  }
   REQUIRE(piece.n_tokens == got->tokens.size());
   got->end = piece;
   return piece.why == LINNET_STOP_NONE;
@@ -294,7 +317,7 @@ TEST_CASE("pulled and called: the same tokens, text and end, which are those of 
 TEST_CASE("a token whose text is longer than what can be held comes in pieces") {
   REQUIRE(text_of(kFirstLong).size() == linnet::kHeldBytes);
   const Session s(model(), sequences(2));
-  int found = 0, pieces = 0;
+  int found = 0, pieces = 0, banned = 0;
   for (uint64_t seed = 0; seed < 200 && found < (kSlow ? 5 : 30); ++seed) {
     restart(s, 0, seed);
     const Tokens drawn = called(s, 0, Params(2)).tokens;
@@ -323,9 +346,254 @@ TEST_CASE("a token whose text is longer than what can be held comes in pieces") 
         REQUIRE((a.end.why == b.end.why && (a.end.why == LINNET_STOP_STRING) == w.stopped));
         REQUIRE((a.end.n_stop_tokens == w.n_stop_tokens && b.end.n_stop_tokens == w.n_stop_tokens));
       }
+    // A banned string in such a token, of which a part has been passed on: the text ends before it, as before a stop string.
+    const std::vector<std::string> ban = {text.substr(text.size() - 14)};
+    if (holds_any(before + text.substr(0, text.size() - 1), ban)) continue;
+    Params g(3, {held + "never"});
+    g.ban(ban);
+    restart(s, 0, seed), restart(s, 1, seed);
+    const Got a = called(s, 0, g), b = pulled(s, 1, g);
+    const Wanted w = wanted({drawn[0], drawn[1]}, ban);
+    REQUIRE((a.end.why == LINNET_STOP_BANNED && a.tokens == drawn && a.text == w.text && a.end.n_stop_tokens == 1));
+    REQUIRE((b.end.why == LINNET_STOP_BANNED && b.tokens == drawn && b.text == w.text && b.end.n_stop_tokens == 1));
+    ++banned;
   }
-  std::printf("%d such tokens, %d pieces of their own\n", found, pieces);
-  CHECK((found >= 5 && pieces >= 5));
+  std::printf("%d such tokens, %d pieces of their own, %d with a banned string\n", found, pieces, banned);
+  CHECK((found >= 5 && pieces >= 5 && banned > 0));
+}
+
+namespace {
+
+std::string raw_text(const Tokens& tokens) {
+  std::string out;
+  for (const int32_t t : tokens) out += text_of(t);
+  return out;
+}
+
+// Greedy, from the logits of whole prefills: what banned strings mean, written down as it is said. *alone: times that the last token was
+// barred alone. Nothing where a token is longer than what can be held.
+Tokens greedy_around(const Session& s, const Tokens& prompt, const std::vector<std::string>& bans, size_t n, size_t* times, size_t* alone) {
+  Tokens out;
+  size_t certain = 0;
+  std::vector<std::vector<int32_t>> barred(n + 1);
+  linnet_error err{};
+  *times = *alone = 0;
+  const auto token_at = [&](size_t byte) {
+    size_t j = 0;
+    for (size_t end = text_of(out[0]).size(); end <= byte;) end += text_of(out[++j]).size();
+    return j;
+  };
+  while (out.size() < n) {
+    const Tokens all = prompt + out;
+    check(linnet_truncate(s.s, 0, 0, &err), err);
+    check(linnet_prefill(s.s, 0, all.data(), all.size(), &err), err);
+    const float* row = nullptr;
+    size_t n_vocab = 0;
+    check(linnet_logits(s.s, 0, 0, &row, &n_vocab, &err), err);
+    int32_t best = -1;
+    for (int32_t i = 0; i < static_cast<int32_t>(n_vocab); ++i)
+      if (std::count(barred[out.size()].begin(), barred[out.size()].end(), i) == 0 && (best < 0 || row[i] > row[best])) best = i;
+    out.push_back(best);
+    if (text_of(best).size() > 1000) return {};
+    const std::string text = raw_text(out);
+    size_t first_end = text.npos, from = 0;
+    for (const std::string& ban : bans)
+      if (const size_t at = text.find(ban); at != text.npos && at + ban.size() < first_end) first_end = at + ban.size(), from = at;
+    if (first_end == text.npos) {
+      size_t begun = 0;
+      const size_t open = text.size() - raw_text(Tokens(out.begin(), out.begin() + static_cast<long>(certain))).size();
+      for (const std::string& ban : bans)
+        for (size_t k = 1; k < ban.size() && k <= open; ++k)
+          if (text.ends_with(ban.substr(0, k))) begun = std::max(begun, k);
+      certain = begun ? token_at(text.size() - begun) : out.size();
+      continue;
+    }
+    ++*times;
+    size_t j = token_at(from);
+    if (j < certain) j = out.size() - 1, ++*alone;
+    barred[j].push_back(out[j]);
+    for (size_t k = j + 1; k <= n; ++k) barred[k].clear();
+    out.resize(j);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("banned strings: greedy, what drawing anew from whole prefills gives") {
+  const Session s(model(), sequences(2)), reference(model(), sequences(1));
+  linnet_error err{};
+  std::mt19937 random(11);
+  size_t took_back = 0, over_borders = 0, again = 0, alone = 0, checked = 0;
+  for (int round = 0; round < (kSlow ? 20 : 100); ++round) {
+    Tokens prompt;
+    for (int i = 0; i < 4; ++i) prompt.push_back(259 + static_cast<int32_t>(random() % 155));
+    std::vector<std::string> bans;
+    size_t times = 0, before = 0, last_alone = 0;
+    Tokens want = greedy_around(reference, prompt, {}, 24, &times, &last_alone);
+    for (int more = 0; more < 6 && !want.empty(); ++more) {  // each bans something of what came, also of what came instead
+      const std::string text = raw_text(want);
+      for (int tries = 0; tries < 20 && !text.empty(); ++tries) {
+        const size_t from = random() % text.size(), n = 1 + random() % 7;
+        const std::string ban = text.substr(from, n);
+        if (ban.find('\0') != ban.npos) continue;
+        bans.push_back(ban);
+        break;
+      }
+      want = greedy_around(reference, prompt, bans, 24, &times, &last_alone);
+      if (want.empty()) break;
+      ++checked;
+      alone += last_alone;
+      again += times > before + 1;
+      before = times;
+      Params g(24);
+      g.ban(bans);
+      for (uint32_t seq = 0; seq < 2; ++seq) {
+        check(linnet_truncate(s.s, seq, 0, &err), err);
+        draw(s, seq, 0, 1);
+        check(linnet_prefill(s.s, seq, prompt.data(), prompt.size(), &err), err);
+      }
+      const Got a = called(s, 0, g), b = pulled(s, 1, g);
+      INFO("round " << round << ", " << bans.size() << " bans, " << times << " times");
+      REQUIRE((a.status == LINNET_OK && b.status == LINNET_OK));
+      REQUIRE((a.end.why == LINNET_STOP_LENGTH && b.end.why == LINNET_STOP_LENGTH));
+      REQUIRE(a.tokens == want);
+      REQUIRE(b.tokens == want);
+      REQUIRE(tokens_of(s, 0) == prompt + want);
+      REQUIRE(tokens_of(s, 1) == prompt + want);
+      REQUIRE((a.text == lossy(raw_text(want)) && b.text == a.text));
+      took_back += times;
+      over_borders += a.taken_back + b.taken_back;
+    }
+  }
+  std::printf("%zu texts, %zu times something was taken back, %zu tokens that were told; %zu times again, %zu the last token alone\n",
+              checked, took_back, over_borders, again, alone);
+  CHECK((checked > 50 && took_back > 50 && over_borders > 10 && again > 5));
+}
+
+TEST_CASE("banned strings never come, whatever is drawn: with stop strings, windows, samplers of all kinds") {
+  struct Case {
+    const char* name;
+    uint32_t kv, when, n_rollback;
+    bool chain;
+  };
+  size_t took_back = 0, stopped = 0;
+  for (const Case& c : {Case{"", LINNET_I8, LINNET_FULL_STOP, 0, false}, Case{"", LINNET_I8, LINNET_FULL_STOP, 0, true},
+                        Case{"", LINNET_KIVI4, LINNET_FULL_STOP, 1, false}, Case{"", LINNET_F16, LINNET_FULL_SINKS, 0, false},
+                        Case{"", LINNET_I8, LINNET_FULL_DROP_OLDEST, 2, false}}) {
+    auto p = sequences(2, c.kv, c.when == LINNET_FULL_STOP ? 128 : 48);
+    p.when_full = c.when;
+    p.n_rollback = c.n_rollback;
+    const Session s(model(), p), fresh(model(), sequences(1, c.kv, 128));
+    linnet_error err{};
+    for (uint64_t seed = 0; seed < (kSlow ? 6 : 30); ++seed) {
+      const std::vector<std::string> bans = {"a", "b\u00E9", "\x9F\x98\x80\xE2", "\u20AC\u20AC", "xx", "~"};
+      Params g(80, seed % 3 ? std::vector<std::string>{} : std::vector<std::string>{"\u00E9\u20AC", "\x7F"});
+      g.ban(bans);
+      for (uint32_t seq = 0; seq < 2; ++seq) {
+        restart(s, seq, seed);
+        auto how = sampling(20, seed);
+        if (c.chain)
+          how.typical_p = 0.9f, how.mirostat = static_cast<uint32_t>(seed % 3), how.mirostat_tau = 8, how.xtc_probability = 0.5f,
+          how.repeat_penalty = 1.2f;
+        check(linnet_sampling_set(s.s, seq, &how, &err), err);
+      }
+      const Got a = called(s, 0, g), b = pulled(s, 1, g);
+      INFO(c.kv << " " << c.when << " seed " << seed);
+      REQUIRE((a.status == LINNET_OK && b.status == LINNET_OK && a.end.why == b.end.why));
+      REQUIRE((a.tokens == b.tokens && a.text == b.text));
+      const bool banned = a.end.why == LINNET_STOP_BANNED, stop = a.end.why == LINNET_STOP_STRING;
+      std::string raw = raw_text(a.tokens);
+      const Wanted w = wanted(a.tokens, banned ? bans : g.texts);
+      for (const linnet_generated& end : {a.end, b.end}) REQUIRE(end.n_stop_tokens == w.n_stop_tokens);
+      REQUIRE(a.text == w.text);
+      REQUIRE_FALSE(holds_any(a.text, bans));
+      if (w.stopped) REQUIRE((a.end.stop_index == w.stop_index && (banned || stop)));
+      if (stop) REQUIRE(w.stopped);
+      if (!banned && !stop) REQUIRE_FALSE(holds_any(raw, bans));
+      took_back += a.taken_back;
+      stopped += stop;
+      // What is left in the cache is what a sequence of these tokens alone has.
+      if (c.when != LINNET_FULL_STOP || c.kv != LINNET_I8) continue;
+      const Tokens all = tokens_of(s, 0);
+      const float *row = nullptr, *want = nullptr;
+      size_t n = 0;
+      check(linnet_prefill(s.s, 0, kPrompt.data(), 1, &err), err);
+      check(linnet_truncate(fresh.s, 0, 0, &err), err);
+      check(linnet_prefill(fresh.s, 0, all.data(), all.size(), &err), err);
+      check(linnet_prefill(fresh.s, 0, kPrompt.data(), 1, &err), err);
+      check(linnet_logits(s.s, 0, 0, &row, &n, &err), err);
+      check(linnet_logits(fresh.s, 0, 0, &want, &n, &err), err);
+      REQUIRE(std::memcmp(row, want, n * sizeof *row) == 0);
+    }
+  }
+  std::printf("%zu tokens were told and taken back; %zu ended at a stop string\n", took_back, stopped);
+  CHECK((took_back > 50 && stopped > 0));
+}
+
+TEST_CASE("banned strings: no way around them is an end, and what is wrong is refused by name") {
+  linnet_error err{};
+  const auto compiled = [&](const std::string& schema) {
+    std::vector<uint8_t> blob(1 << 17);
+    size_t n = 0;
+    check(linnet_grammar_compile(schema.data(), schema.size(), nullptr, LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
+    blob.resize(n);
+    return blob;
+  };
+  const Session s(model(), sequences(2));
+  const auto ends = [&](const std::string& schema, const std::vector<std::string>& bans,
+                        const std::function<void(linnet_sampling&)>& change) {
+    const std::vector<uint8_t> blob = compiled(schema);
+    linnet_need need{.size = sizeof need};
+    check(linnet_grammar_need(model().m, blob.data(), blob.size(), &need, &err), err);
+    const Memory memory(need.bytes);
+    linnet_grammar* grammar = nullptr;
+    check(linnet_grammar_init(&grammar, memory.p, need.bytes, model().m, blob.data(), blob.size(), &err), err);
+    Params g(60, {}, false);
+    g.ban(bans);
+    Got got[2];
+    for (uint32_t seq = 0; seq < 2; ++seq) {
+      restart(s, seq, 5);
+      auto p = sampling();
+      change(p);
+      check(linnet_sampling_set(s.s, seq, &p, &err), err);
+      check(linnet_grammar_set(s.s, seq, grammar, &err), err);
+      got[seq] = seq ? pulled(s, seq, g) : called(s, seq, g);
+      check(linnet_grammar_set(s.s, seq, nullptr, &err), err);
+      CHECK_FALSE(holds_any(got[seq].text, bans));
+      CHECK(tokens_of(s, seq) == kPrompt + got[seq].tokens);
+    }
+    CHECK((got[0].text == got[1].text && got[0].end.why == got[1].end.why && got[0].tokens == got[1].tokens));
+    return got[0];
+  };
+  const auto as_is = [](linnet_sampling&) {};
+  const std::string ab = R"({"type":"array","items":{"enum":["a","b"]},"minItems":2,"maxItems":2})";
+  const Got around = ends(ab, {"a"}, as_is);
+  CHECK((around.end.why == LINNET_STOP_GRAMMAR && around.text.find("\"b\"") != std::string::npos));
+  const Got none = ends(ab, {"a", "b"}, as_is);
+  CHECK((none.end.why == LINNET_STOP_BANNED && none.text.starts_with("[") && none.end.n_stop_tokens == 0));
+  // "z" is the last that is drawn, and holds text back: all letters are tried before it and behind it.
+  const Got many = ends(R"({"type":"string","pattern":"^[zab\u00e9\u20ac\ud83d\ude00]{4}$"})", {"a", "b", "\xC3", "\xE2", "\xF0", "zy"},
+                        [](linnet_sampling& p) { p.n_logit_bias = 1, p.bias_tokens[0] = 3 + 'z', p.biases[0] = -100; });
+  CHECK((many.end.why == LINNET_STOP_BANNED && many.end.n_stop_tokens == 0 && many.end.stop_index < 5 && many.text == "\"z"));
+
+  restart(s, 0, 1);
+  const auto refused = [&](const Params& g, const char* word) {
+    CHECK(linnet_generate_begin(s.s, 0, &g.p, &err) == LINNET_BAD_ARG);
+    CHECK(std::string(err.text).find(word) != std::string::npos);
+  };
+  Params bad(5);
+  bad.ban({"fine", ""});
+  refused(bad, "banned[1]");
+  Params wide(5);
+  wide.ban({std::string(256, 'x')});
+  refused(wide, "banned[0]");
+  Params many_of(5);
+  many_of.ban(std::vector<std::string>(17, "x"));
+  refused(many_of, "n_banned is 17");
+  Params null(5);
+  null.p.n_banned = 1;
+  refused(null, "banned is NULL");
 }
 
 TEST_CASE("pulled in turns, looked at between: sequences, formats and windows do not notice each other") {

@@ -122,9 +122,11 @@ void check_tables(const char* source, uint32_t chunk) {
                                            up(d.n_layers * 8, 64));  // references, slots twice; a layer's class and place; the table, and
                                                                      // from where it is observed; where the pools of layers lie
       CHECK(within_1_percent(table.at("logits"), 4.0 * static_cast<double>(up(d.n_vocab, 16)) * 4));
-      CHECK(within_1_percent(table.at("sampling"), static_cast<double>(up(d.n_vocab * 8, 64) + up(d.n_vocab * 4, 64))));
+      CHECK(within_1_percent(table.at("sampling"),
+                             static_cast<double>(up(d.n_vocab * 8, 64) + up(d.n_vocab * 4, 64) + up((d.n_vocab + 31) / 32 * 4, 64))));
       CHECK(within_1_percent(table.at("history"), static_cast<double>(up(4 * 1000, 64))));
-      CHECK(within_1_percent(table.at("text"), 4 * 4096 + 16 * 256));  // what is held back and passed on, and stop strings
+      CHECK(within_1_percent(table.at("text"),
+                             4 * 4096 + 2 * 16 * 256 + 256 * 8 + 256));  // what is held back and passed on, and stop strings
       if (threads > 1) CHECK(within_1_percent(table.at("threads"), static_cast<double>((threads - 1) * 256 * 1024 + threads * 64)));
       const size_t dm = up(d.d_model, 16), q = up(size_t{d.n_heads} * d.head_dim, 16), k = up(size_t{d.n_kv_heads} * d.head_dim, 16),
                    ff = up(d.d_ff, 16);
@@ -442,6 +444,9 @@ TEST_CASE("no allocation between init and fini") {
     const char* stops[] = {"never to be seen"};
     g.stop = stops;
     g.n_stop = text ? 1 : 0;
+    const char* banned[] = {"e", "a ", "the"};  // taken back again and again
+    g.banned = banned;
+    g.n_banned = text ? 3 : 0;
     linnet_generated end{.size = sizeof end};
     linnet_error err{};
     linnet_status status[16] = {};
@@ -476,7 +481,7 @@ TEST_CASE("no allocation between init and fini") {
     status[10] = linnet_generate_begin(s.s, 0, &g, &err);
     linnet_generated pulled{.size = sizeof pulled};
     uint32_t n_next = 0, kind = 0;
-    for (; pulled.why == LINNET_STOP_NONE && n_next < 30 && status[11] == LINNET_OK; ++n_next)
+    for (; pulled.why == LINNET_STOP_NONE && n_next < 3000 && status[11] == LINNET_OK; ++n_next)
       status[11] = linnet_generate_next(s.s, 0, &pulled, &err);
     status[12] = linnet_tokens(s.s, 0, 3, tokens.data(), tokens.size(), &used, &err);
     if (text) status[13] = linnet_token_kind(model.m, tokens[0], &kind, &err);

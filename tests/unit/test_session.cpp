@@ -292,6 +292,74 @@ TEST_CASE("sampling belongs to a sequence; forks and states take it along") {
   CHECK(linnet_sampling_get(s.s, 4, &out, &err) == LINNET_BAD_ARG);
 }
 
+TEST_CASE("Mirostat's state goes with the sequence, as its generator does; biases and breakers too") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  auto p = params(LINNET_I8, 1, 16, 1, 200);
+  p.n_sequences = 2;
+  const Session s(model, p);
+  linnet_error err{};
+  const auto draws = [&](uint32_t seq, int n) {
+    Tokens out(static_cast<size_t>(n));
+    for (int32_t& token : out) check(linnet_decode(s.s, seq, &token, &err), err);
+    return out;
+  };
+  auto drawing = sampling(1, 5);
+  drawing.mirostat = 2;
+  drawing.mirostat_tau = 1;
+  drawing.mirostat_eta = 0.5f;
+  drawing.n_logit_bias = 1;
+  drawing.bias_tokens[0] = 3;
+  drawing.biases[0] = -INFINITY;
+  std::memcpy(drawing.dry_breakers, "end\0", 5);
+  const auto anew = [&] {
+    check(linnet_truncate(s.s, 0, 0, &err), err);
+    check(linnet_prefill(s.s, 0, kPrompt.data(), kPrompt.size(), &err), err);
+    check(linnet_sampling_set(s.s, 0, &drawing, &err), err);
+  };
+  anew();
+  const Tokens whole = draws(0, 30), rest(whole.begin() + 10, whole.end());
+  CHECK(std::find(whole.begin(), whole.end(), 3) == whole.end());
+  anew();
+  draws(0, 10);
+  check(linnet_fork(s.s, 0, 1, kPrompt.size() + 10, &err), err);
+  size_t n = 0;
+  check(linnet_state_need(s.s, 0, &n, &err), err);
+  std::vector<uint8_t> state(n), again(n);
+  check(linnet_state_save(s.s, 0, state.data(), n, &n, &err), err);
+  CHECK(draws(1, 20) == rest);
+  check(linnet_state_load(s.s, 1, state.data(), n, &err), err);
+  linnet_sampling got{.size = sizeof got};
+  check(linnet_sampling_get(s.s, 1, &got, &err), err);
+  CHECK((got.mirostat == 2 && got.n_logit_bias == 1 && std::memcmp(got.dry_breakers, drawing.dry_breakers, sizeof got.dry_breakers) == 0));
+  check(linnet_state_save(s.s, 1, again.data(), n, &n, &err), err);
+  CHECK(state == again);
+  CHECK(draws(1, 20) == rest);
+  CHECK(draws(0, 20) == rest);
+  drawing.bias_tokens[0] = -1;
+  CHECK(linnet_sampling_set(s.s, 0, &drawing, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find("bias_tokens[0]") != std::string::npos);
+}
+
+TEST_CASE("log probabilities are those of the row that a token was drawn from") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  Session s(model, params());
+  linnet_error err{};
+  float value = 1, values[5];
+  int32_t tokens[5];
+  CHECK(linnet_logprobs(s.s, 0, 0, 0, &value, 0, nullptr, nullptr, &err) == LINNET_BAD_STATE);
+  s.prefill(kPrompt);
+  linnet_generate_params g{.size = sizeof g, .max_tokens = 8, .ignore_eos = 1};
+  check(linnet_generate_begin(s.s, 0, &g, &err), err);
+  linnet_generated piece{.size = sizeof piece};
+  for (int i = 0; i < 8; ++i) {  // greedy
+    check(linnet_generate_next(s.s, 0, &piece, &err), err);
+    check(linnet_logprobs(s.s, 0, 0, piece.token, &value, 5, tokens, values, &err), err);
+    CHECK((tokens[0] == piece.token && values[0] == value && value <= 0 && values[4] <= values[3] && values[1] <= values[0]));
+  }
+  CHECK(linnet_logprobs(s.s, 0, 0, -1, &value, 0, nullptr, nullptr, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_logprobs(s.s, 0, 0, 0, nullptr, 1025, tokens, values, &err) == LINNET_BAD_ARG);
+}
+
 TEST_CASE("fields of sampling mean what they say; init fills in the defaults, as far as the struct goes") {
   const Model model("tests/golden/llama", LINNET_I8G128);
   const Session s(model, params());

@@ -524,9 +524,9 @@ TEST_CASE("what is foreign is refused by name") {
   }
   witness.refuses({}, LINNET_BAD_FILE, "LNTSTATE");
   witness.refuses(Bytes(1000, 'G'), LINNET_BAD_FILE, "LNTSTATE");
-  for (const uint32_t version : {0u, 1u, 3u, 7u, 0x01000000u})
+  for (const uint32_t version : {0u, 1u, 2u, 7u, 0x01000000u})
     witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, version); }), LINNET_UNSUPPORTED,
-                    "version " + std::to_string(version) + ", this linnet reads 2");
+                    "version " + std::to_string(version) + ", this linnet reads 3");
   witness.refuses(with([&](Bytes& b) { put(b, kHashAt, uint64_t{0xABCDEF}); }), LINNET_UNSUPPORTED, "another model (hash 0000000000abcdef");
   witness.refuses(with([&](Bytes& b) { put(b, kVocabAt, uint32_t{7}); }), LINNET_UNSUPPORTED, "n_vocab 7");
   witness.refuses(with([&](Bytes& b) { put(b, kPendingAt, uint32_t{2}); }), LINNET_BAD_FILE, "pending 2");
@@ -549,8 +549,8 @@ TEST_CASE("what is foreign is refused by name") {
   for (const int32_t token : {-1, static_cast<int32_t>(model.desc.n_vocab), INT32_MIN})
     witness.refuses(with([&](Bytes& b) { put(b, where[0].payload + 20, token); }), LINNET_BAD_FILE,
                     "token " + std::to_string(token) + " at 5");
-  witness.refuses(with([&](Bytes& b) { put(b, where[1].payload + 16, std::nanf("")); }), LINNET_BAD_FILE, "'sampler'");
-  witness.refuses(with([&](Bytes& b) { put(b, where[1].payload + 44, uint32_t{5000}); }), LINNET_BAD_FILE, "'sampler'");
+  witness.refuses(with([&](Bytes& b) { put(b, where[1].payload + 20, std::nanf("")); }), LINNET_BAD_FILE, "'sampler'");
+  witness.refuses(with([&](Bytes& b) { put(b, where[1].payload + 48, uint32_t{5000}); }), LINNET_BAD_FILE, "'sampler'");
   witness.refuses(with([&](Bytes& b) { put(b, where[3].from, uint32_t{9}); }), LINNET_BAD_FILE, "section 'kv 0'");
   witness.refuses(with([&](Bytes& b) { put(b, where[2].from + 8, ~uint64_t{0}); }), LINNET_BAD_FILE, "section 'logits'");
   {

@@ -29,7 +29,7 @@ Stream stream_of(const Tokenizer& t, const Ids& ids) {
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::string_view bytes = token_bytes(t, ids[i], i == 0);
     size_t at = 0;
-    for (bool done = false; !done; out.take(&text)) done = text.feed(none, bytes, &at);
+    for (bool done = false; !done; out.take(&text)) done = text.feed(none, none, bytes, &at, [](size_t k) { return k; });
   }
   text.emit(text.n, true);
   out.take(&text);
