@@ -29,6 +29,7 @@ class CallCompiler {
     for (Tool& tool : all)
       if (rules_.chosen.empty() || tool.name == rules_.chosen) tools_.push_back(std::move(tool));
     if (tools_.empty()) return fail(err_, LINNET_BAD_ARG, name_, ": there is no tool '", rules_.chosen, "'");
+    schema_.bound_nesting();
     bare_ =
         e_.bare != Bare::kNever &&
         (e_.head == Head::kNameKey || (e_.head == Head::kText && (e_.arguments == Arguments::kJson || e_.arguments == Arguments::kPython)));

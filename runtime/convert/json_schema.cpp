@@ -113,7 +113,8 @@ bool SchemaCompiler::finish() {
     const Pending one = std::move(pending_.back());
     pending_.pop_back();
     if (root_ != one.root) set_root(one.root);
-    style_ = one.style, tags_ = one.tags;
+    style_ = one.style, tags_ = one.tags, nesting_ = one.nesting;
+    in_rule_ = true;
     if (one.one_char) {
       if (style_.notation < Notation::kPython && style_.never.empty())
         a_.json_char(one.start, one.end);
@@ -128,14 +129,15 @@ bool SchemaCompiler::finish() {
 }
 
 uint32_t SchemaCompiler::rule_of(const Value* schema, const std::string& place, bool one_char) {
+  const uint32_t level = bounded_ && !one_char ? nesting_ : 0;
   std::string style = std::to_string(static_cast<int>(style_.notation)) + (style_.lines ? "l" : " ") + (one_char ? "c" : " ") +
-                      std::to_string(style_.allowed) + "\n" + std::to_string(tags_) + "\n" + style_.mark;
+                      std::to_string(style_.allowed) + "\n" + std::to_string(tags_) + "\n" + std::to_string(level) + "\n" + style_.mark;
   for (const std::string& mark : style_.never) style += "\n" + mark;
   const auto [at, is_new] = rules_.try_emplace({schema, std::move(style)}, 0);
   if (is_new) {
     const uint32_t start = a_.node(), end = a_.node();
     at->second = a_.rule(start, end, place);
-    pending_.push_back({schema, root_, place, style_, start, end, tags_, one_char});
+    pending_.push_back({schema, root_, place, style_, start, end, tags_, level, one_char});
   }
   return at->second;
 }
@@ -223,7 +225,12 @@ bool SchemaCompiler::arguments(uint32_t from, uint32_t to, const Tool& tool, Not
   set_root(tool.parameters);
   style_.notation = notation;
   no_members_ = true;  // parameters without properties take none
-  if (tool.parameters) return value(from, to, *tool.parameters, tool.place);
+  if (tool.parameters) {
+    const bool ok = value(from, to, *tool.parameters, tool.place);
+    no_members_ = false;  // where they were no such object: it is not for others that come later
+    return ok;
+  }
+  no_members_ = false;
   a_.skip(a_.text(gap(a_.text(from, "{")), "}"), to);
   return true;
 }
@@ -617,6 +624,18 @@ bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, boo
       if (!has || (low ? order > 0 : order < 0) || (order == 0 && open)) bound = d, without = open;
       has = true;
     }
+  // Of numbers OpenAPI's formats: a range, or nothing that is to be heeded here.
+  if (const Value* format = member(schema, "format"); format && !(types(schema) & kString)) {
+    if (!format->is(kString)) return bad(place + "/format", "a text is wanted");
+    if (format->text == "int32") {
+      const Decimal low("-2147483648"), high("2147483647");
+      if (!range.has_low || compare(range.low, low) < 0) range.low = low, range.above = false;
+      if (!range.has_high || compare(range.high, high) > 0) range.high = high, range.below = false;
+      range.has_low = range.has_high = true;
+    } else if (format->text != "int64" && format->text != "float" && format->text != "double" && !formats_) {
+      return refuse(place, "format ", dump(*format), " is not supported");
+    }
+  }
   const Decimal most(std::to_string(kMaxInteger)), least(std::to_string(-kMaxInteger));
   if ((range.has_low && compare(range.low, most) > 0) || (range.has_high && compare(range.high, least) < 0))
     return refuse(place, "all numbers within the bounds have more than 18 digits");
@@ -642,7 +661,9 @@ bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, 
   if (!v) return true;
   if (!v->is(kNumber) || !Decimal(v->text).whole() || Decimal(v->text).negative)
     return bad(place + "/" + key, "a count is wanted, not ", dump(*v));
-  *out = std::min(Decimal(v->text).rounded(false), int64_t{Automaton::kMaxNodes});  // which is refused where it is reached
+  const int64_t n = Decimal(v->text).rounded(false);
+  *out = std::min(n, int64_t{Automaton::kMaxNodes});  // fewer than may be are a part of them, but not fewer than must be
+  if (n > *out && key[1] == 'i') return refuse(place + "/" + key, "at most ", *out, " are counted, not ", dump(*v));
   return true;
 }
 
@@ -685,7 +706,8 @@ bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRang
     Automaton b;
     const uint32_t from = b.node(), to = b.node();
     std::string why;
-    if (!add_plain(&b, from, to, pattern, whole, plain, &why)) return refuse(place + "/" + key, why, " is not supported, in ", quoted(pattern));
+    if (!add_plain(&b, from, to, pattern, whole, plain, &why))
+      return refuse(place + "/" + key, why, " is not supported, in ", quoted(pattern));
     TextSet more, both;
     if (!texts_of(b, from, to, &more) || !in_both(*out, more, &both)) return large();
     *out = std::move(both);
@@ -694,7 +716,8 @@ bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRang
   if (const Value* pattern = member(schema, "pattern")) {
     if (pattern->is(kArray)) {
       for (const Value& p : pattern->items)
-        if (!p.is(kString) || !and_also(p.text, false, "pattern")) return status_ != LINNET_OK ? false : bad(place + "/pattern", "a text is wanted");
+        if (!p.is(kString) || !and_also(p.text, false, "pattern"))
+          return status_ != LINNET_OK ? false : bad(place + "/pattern", "a text is wanted");
     } else if (!pattern->is(kString)) {
       return bad(place + "/pattern", "a text is wanted");
     } else if (!and_also(pattern->text, false, "pattern")) {
@@ -767,7 +790,8 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
     return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", quoted(text));
   }
   if (std::max(least, most) > kUnrolled) {
-    a_.call(begin, end, rule_of(nullptr, "a text's characters", true), static_cast<uint32_t>(least), most < 0 ? 0 : static_cast<uint32_t>(most));
+    a_.call(begin, end, rule_of(nullptr, "a text's characters", true), static_cast<uint32_t>(least),
+            most < 0 ? 0 : static_cast<uint32_t>(most));
     return room();
   }
   return repeat(begin, end, least, most, [&](uint32_t a, uint32_t b) {
@@ -797,13 +821,14 @@ bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, con
 bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
   static const Value kAnything = {.type = kBoolean, .truth = true};
   const Value *items = member(schema, "items"), *unique = member(schema, "uniqueItems"), *prefix = member(schema, "prefixItems");
-  if (prefix && (!prefix->is(kArray) || prefix->items.empty())) return bad(place + "/prefixItems", "an array with one element and more is wanted");
+  if (prefix && (!prefix->is(kArray) || prefix->items.empty()))
+    return bad(place + "/prefixItems", "an array with one element and more is wanted");
   int64_t least = 0, most = 0;
   if (!count(schema, "minItems", 0, place, &least) || !count(schema, "maxItems", -1, place, &most)) return false;
   const bool tags = style_.notation == Notation::kTags;
   if (tags && prefix) return refuse(place, "keyword 'prefixItems' is not supported in the model's format");
   const Nested here(this);
-  if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
+  if (nesting_ > kMaxNesting) return in_rule_ || refuse(place, "values are nested more than ", kMaxNesting, " deep");
   // What is not said of elements behind the first ones is not written, unless it must be.
   const int64_t n_first = prefix ? static_cast<int64_t>(prefix->items.size()) : 0;
   if (!items && (!prefix || least > n_first)) items = &kAnything;
@@ -846,7 +871,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
 
 bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
   const Nested here(this);
-  if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
+  if (nesting_ > kMaxNesting) return in_rule_ || refuse(place, "values are nested more than ", kMaxNesting, " deep");
   if (style_.notation == Notation::kTags) {
     const Value* required = member(schema, "required");
     if (!required || required->items.empty()) a_.skip(mark(a_.text(from, "{}")), to);
@@ -904,7 +929,8 @@ bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const
       std::string why;
       if (!add_plain(&a, from, to, one, false, plain, &why))
         return refuse(place + "/patternProperties", why, " is not supported, in ", quoted(one));
-      if (!texts_of(a, from, to, &some) || !(pattern.is(kString) && one == pattern.text ? in_both : in_first)(keys, some, &left)) return large();
+      if (!texts_of(a, from, to, &some) || !(pattern.is(kString) && one == pattern.text ? in_both : in_first)(keys, some, &left))
+        return large();
       keys = std::move(left);
     }
   if (const Value* obeyed = member(schema, "propertyNames")) {
@@ -924,7 +950,8 @@ bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const
       if (!texts_of(a, from, to, &some)) return large();
     } else if (types(*rule) && !(types(*rule) & kString)) {
       some = {};
-    } else if (const Value* format = member(*rule, "format"); format && !(format->is(kString) && format_pattern(format->text)) && !formats_) {
+    } else if (const Value* format = member(*rule, "format");
+               format && !(format->is(kString) && format_pattern(format->text)) && !formats_) {
       return refuse(where, "format ", dump(*format), " is not supported");
     } else if (!plain_texts(*rule, plain, where, &some)) {
       return false;
@@ -940,8 +967,9 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
                                 const Lead& lead, const Property& one, const Others& others) {
   const Value none_of = {.type = kObject}, nothing = {.type = kArray};
   static const Value kAnything = {.type = kBoolean, .truth = true}, kNothing = {.type = kBoolean};
-  const Value *properties = member(schema, "properties"), *required = member(schema, "required"), *more = member(schema, "additionalProperties"),
-              *patterns = member(schema, "patternProperties"), *names = member(schema, "propertyNames");
+  const Value *properties = member(schema, "properties"), *required = member(schema, "required"),
+              *more = member(schema, "additionalProperties"), *patterns = member(schema, "patternProperties"),
+              *names = member(schema, "propertyNames");
   // Where nothing is said of members they are any; what stands beside named ones without being said is not written.
   const bool closed = std::exchange(no_members_, false), open = !properties && !patterns && !more && !closed;
   if (!properties) properties = &none_of;
@@ -987,7 +1015,8 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
   for (size_t i = 0; i < properties->items.size(); ++i)
     add(properties->keys[i], &properties->items[i], place + "/properties/" + step(properties->keys[i]));
   for (const Value& key : required->items)
-    if (!member(*properties, key.text) && std::find(keys.begin(), keys.end(), key.text) == keys.end()) add(key.text, nullptr, place + "/required");
+    if (!member(*properties, key.text) && std::find(keys.begin(), keys.end(), key.text) == keys.end())
+      add(key.text, nullptr, place + "/required");
   if (!known) return refuse(place + "/patternProperties", "a pattern that is not supported");
   if (!merger_.why().empty()) return refuse(place, merger_.why(), " is not supported");
   const int64_t n_wanted = std::count_if(all.begin(), all.end(), [](const Named& n) { return n.wanted; });

@@ -43,7 +43,8 @@ uint32_t types_said(const Value& schema) {
   const Value* type = member(schema, "type");
   if (!type) return ~0u;
   uint32_t set_of = 0;
-  for (const Value* one = type->is(kArray) ? type->items.data() : type; one != (type->is(kArray) ? type->items.data() + type->items.size() : type + 1); ++one)
+  for (const Value* one = type->is(kArray) ? type->items.data() : type;
+       one != (type->is(kArray) ? type->items.data() + type->items.size() : type + 1); ++one)
     set_of |= one->is(kString) ? type_named(one->text) : 0;
   return set_of & kNumber ? set_of | kInteger : set_of;
 }
@@ -56,16 +57,26 @@ size_t n_characters(const std::string& s) {
 }  // namespace
 
 bool is_remark(const std::string& key) {
-  static constexpr const char* kRemarks[] = {"title",     "description", "default", "examples", "deprecated",      "readOnly",         "writeOnly",
-                                             "$schema",   "$id",         "$comment", "$defs",   "definitions",     "$anchor",          "$vocabulary",
-                                             "contentEncoding", "contentMediaType", "contentSchema"};
+  static constexpr const char* kRemarks[] = {
+      "title",    "description", "default",     "examples", "deprecated",  "readOnly",        "writeOnly",        "$schema",      "$id",
+      "$comment", "$defs",       "definitions", "$anchor",  "$vocabulary", "contentEncoding", "contentMediaType", "contentSchema"};
   return std::any_of(std::begin(kRemarks), std::end(kRemarks), [&](const char* s) { return key == s; });
 }
 
 bool is_rewritten(const std::string& key) {
-  static constexpr const char* kRewritten[] = {"allOf",        "not",         "if",          "then",              "else",
-                                               "contains",     "minContains", "maxContains", "dependentRequired", "dependentSchemas",
-                                               "dependencies", "unevaluatedProperties",      "unevaluatedItems"};
+  static constexpr const char* kRewritten[] = {"allOf",
+                                               "not",
+                                               "if",
+                                               "then",
+                                               "else",
+                                               "contains",
+                                               "minContains",
+                                               "maxContains",
+                                               "dependentRequired",
+                                               "dependentSchemas",
+                                               "dependencies",
+                                               "unevaluatedProperties",
+                                               "unevaluatedItems"};
   return std::any_of(std::begin(kRewritten), std::end(kRewritten), [&](const char* s) { return key == s; });
 }
 
@@ -110,8 +121,11 @@ const Value* SchemaMerger::flat(const Value& schema, uint32_t depth) {
   // What is left for keys and elements that nothing else beside it has spoken of.
   for (const char* key : {"unevaluatedProperties", "unevaluatedItems"})
     if (const Value* left = member(schema, key)) {
+      const uint32_t before = opened_;
       const Value* rest = flat(*keep(without(schema, {key})), depth + 1);
-      return rest ? unevaluated(*rest, *left, key[11] == 'P', depth + 1) : nullptr;
+      const Value* all = rest ? unevaluated(*rest, *left, key[11] == 'P', depth + 1) : nullptr;
+      // What was opened for a keyword's sake would pass for members and elements that were spoken of.
+      return all && opened_ != before ? refuse("keyword '" + std::string(key) + "' beside contains, not or dependent...") : all;
     }
   if (const Value* list = member(schema, "allOf")) {
     if (!list->is(kArray) || list->items.empty()) return refuse("allOf is an array with one element and more");
@@ -155,14 +169,15 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     Value properties = {.type = kObject}, out = {.type = kObject};
     set(&properties, key, kFalse);
     set(&out, "properties", std::move(properties));
-    if (open) set(&out, "additionalProperties", kTrue);
+    if (open) set(&out, "additionalProperties", kTrue), ++opened_;
     return out;
   };
   if (const Value* no = member(schema, "not")) {
     const Value s = no->is(kObject) ? without(*no, {}) : *no;
     if (is_true(s) || is_false(s)) {
       list.items.push_back(is_true(s) ? kFalse : kTrue);
-    } else if (const uint32_t types = types_said(s); s.keys.size() == 1 && s.keys[0] == "type" && !(types & kInteger && !(types & kNumber))) {
+    } else if (const uint32_t types = types_said(s);
+               s.keys.size() == 1 && s.keys[0] == "type" && !(types & kInteger && !(types & kNumber))) {
       Value names = {.type = kArray};
       for (const char* name : {"null", "boolean", "number", "string", "array", "object"})
         if (!(types & type_named(name))) names.items.push_back(text_value(name));
@@ -187,7 +202,8 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     if (n > 16 || n < 0 || (least && !least->is(kNumber))) return refuse("keyword 'minContains' above 16");
     const Value* base = flat(*keep(Value(rest)), depth + 1);
     if (!base) return nullptr;
-    const bool said = base->is(kObject) && (member(*base, "items") || member(*base, "prefixItems") || member(*base, "anyOf") || member(*base, "oneOf"));
+    const bool said =
+        base->is(kObject) && (member(*base, "items") || member(*base, "prefixItems") || member(*base, "anyOf") || member(*base, "oneOf"));
     if (base->is(kObject) && member(*base, "prefixItems")) return refuse("keyword 'contains' beside 'prefixItems'");
     if (most && (said || !most->is(kNumber) || compare(Decimal(most->text), Decimal(std::to_string(n))) < 0 || n == 0))
       return refuse("keyword 'maxContains' here");
@@ -195,6 +211,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
       Value first = {.type = kArray};
       for (int64_t i = 0; i < n; ++i) first.items.push_back(*s);
       Value out = object({{"prefixItems", first}, {"minItems", number_value(std::to_string(n))}});
+      ++opened_;
       if (!most) set(&out, "items", kTrue);
       list.items.push_back(std::move(out));
     }
@@ -207,7 +224,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
       const Value& s = all->items[i];
       if (s.is(kArray)) needs.items.insert(needs.items.end(), s.items.begin(), s.items.end());
       Value there = object({{"required", needs}});
-      if (open) set(&there, "additionalProperties", kTrue);
+      if (open) set(&there, "additionalProperties", kTrue), ++opened_;
       if (!s.is(kArray)) there = all_of(there, s);
       list.items.push_back(object({{"anyOf", {.type = kArray, .items = {absent(all->keys[i]), there}}}}));
     }
@@ -284,7 +301,8 @@ const Value* SchemaMerger::combine(const Value& a, const Value& b) {
     const Value& theirs = b.items[i];
     const Value* const ours = member(a, key);
     if (is_remark(key)) continue;
-    if (key == "properties" || key == "patternProperties" || key == "additionalProperties" || key == "items" || key == "prefixItems") continue;
+    if (key == "properties" || key == "patternProperties" || key == "additionalProperties" || key == "items" || key == "prefixItems")
+      continue;
     if (!ours) {
       set(&out, key, theirs);
       continue;
@@ -429,13 +447,15 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
     } else if (key == "minLength" || key == "maxLength") {
       ok = !v.is(kString) || count(n_characters(v.text), key, s);
     } else if (key == "pattern") {
-      ok = !v.is(kString) || (s.is(kArray) ? std::all_of(s.items.begin(), s.items.end(), [&](const Value& p) { return found_(v.text, p, &known); })
-                                           : found_(v.text, s, &known));
+      ok = !v.is(kString) ||
+           (s.is(kArray) ? std::all_of(s.items.begin(), s.items.end(), [&](const Value& p) { return found_(v.text, p, &known); })
+                         : found_(v.text, s, &known));
     } else if (key == "items") {
       const Value* first = member(schema, "prefixItems");
       for (size_t k = first ? first->items.size() : 0; v.is(kArray) && ok && k < v.items.size(); ++k) ok = obeys(v.items[k], s, depth + 1);
     } else if (key == "prefixItems") {
-      for (size_t k = 0; v.is(kArray) && ok && k < std::min(v.items.size(), s.items.size()); ++k) ok = obeys(v.items[k], s.items[k], depth + 1);
+      for (size_t k = 0; v.is(kArray) && ok && k < std::min(v.items.size(), s.items.size()); ++k)
+        ok = obeys(v.items[k], s.items[k], depth + 1);
     } else if (key == "minItems" || key == "maxItems") {
       ok = !v.is(kArray) || count(v.items.size(), key, s);
     } else if (key == "minProperties" || key == "maxProperties") {
@@ -445,7 +465,8 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
     } else if (key == "properties") {
       ok = true;
     } else if (key == "propertyNames") {
-      ok = !v.is(kObject) || std::all_of(v.keys.begin(), v.keys.end(), [&](const std::string& k) { return obeys(text_value(k), s, depth + 1); });
+      ok = !v.is(kObject) ||
+           std::all_of(v.keys.begin(), v.keys.end(), [&](const std::string& k) { return obeys(text_value(k), s, depth + 1); });
     } else if (key == "uniqueItems") {
       for (size_t k = 0; v.is(kArray) && is_true(s) && k < v.items.size(); ++k)
         for (size_t n = 0; n < k; ++n) ok &= !equal(v.items[k], v.items[n]);

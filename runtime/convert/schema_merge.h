@@ -23,13 +23,14 @@ class SchemaMerger {
   using Found = std::function<bool(const std::string& text, const Value& pattern, bool* known)>;
   SchemaMerger(Target target, Found found) : target_(std::move(target)), found_(std::move(found)) {}
 
-  // The same, or a part of its values, without $ref and what is_rewritten() says, and with anyOf, oneOf, enum and const alone, as long as the
-  // merger; nullptr: why() says what is in the way.
-  // A schema that is a $ref and no more is followed.
+  // The same, or a part of its values, without $ref and what is_rewritten() says, and with anyOf, oneOf, enum and const alone, as long as
+  // the merger; nullptr: why() says what is in the way. A schema that is a $ref and no more is followed.
   const Value* flat(const Value& schema) { return flat(schema, 0); }
   // {"allOf": [a, b]}, or what that comes to where it is plain.
   const Value* together(const Value& a, const Value& b);
-  bool finds(const std::string& text, const std::string& pattern, bool* known) { return found_(text, {.type = kString, .text = pattern}, known); }
+  bool finds(const std::string& text, const std::string& pattern, bool* known) {
+    return found_(text, {.type = kString, .text = pattern}, known);
+  }
   bool is_flat(const Value& schema) const;
   // Whether a value obeys; where something is not supported it does not.
   bool obeys(const Value& v, const Value& schema) { return obeys(v, schema, 0); }
@@ -60,7 +61,7 @@ class SchemaMerger {
   const Found found_;
   std::deque<Value> made_;
   std::string why_;
-  uint32_t work_ = 0;
+  uint32_t work_ = 0, opened_ = 0;  // how often members or elements were let in that the schema does not speak of
 };
 
 }  // namespace linnet::convert
