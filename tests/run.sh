@@ -20,7 +20,7 @@ IFS='
 # shellcheck disable=SC2086 # one word per line
 set -- $LINNET_BUILD_PACKAGES
 unset IFS
-need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "groff-base|formats its man page" "mandoc|finds faults in it" "python3-pip|gets NVRTC, which compiles device code" "pkg-config|test of the installed package" \
+need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "python3-jsonschema|judges what schemas let through" "groff-base|formats its man page" "mandoc|finds faults in it" "python3-pip|gets NVRTC, which compiles device code" "pkg-config|test of the installed package" \
   "libdnnl-dev|oneDNN, the reference of the matrix kernels" "ocl-icd-opencl-dev|OpenCL, which its CMake files ask for" \
   "libpocketsphinx-dev|the assistant's speech recogniser" "pocketsphinx-en-us|its English acoustic model" "flite1-dev|the assistant's voice, which speaks the tests' requests too" \
   "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page" "chromium-headless-shell|tests of that page" \

@@ -546,14 +546,9 @@ bool SchemaCompiler::alternatives(uint32_t from, uint32_t to, const Value& list,
 }
 
 const Value& SchemaCompiler::resolved(const Value& schema) {
-  const Value* s = &schema;
-  uint32_t hops = 0;
-  for (const Value* ref = member(*s, "$ref"); ref && hops < kMaxDepth; ref = member(*s, "$ref"), ++hops) {
-    const Value* next = target(*ref, "");
-    if (!next) break;
-    s = next;
-  }
-  return *s;
+  if (member(schema, "$ref") || !merger_.is_flat(schema))
+    if (const Value* flat = merger_.flat(schema)) return *flat;
+  return schema;
 }
 
 bool SchemaCompiler::apart(const Value& a, const Value& b, uint32_t* left) {

@@ -121,11 +121,10 @@ const Value* SchemaMerger::flat(const Value& schema, uint32_t depth) {
   // What is left for keys and elements that nothing else beside it has spoken of.
   for (const char* key : {"unevaluatedProperties", "unevaluatedItems"})
     if (const Value* left = member(schema, key)) {
-      const uint32_t before = opened_;
+      ++closed_;
       const Value* rest = flat(*keep(without(schema, {key})), depth + 1);
-      const Value* all = rest ? unevaluated(*rest, *left, key[11] == 'P', depth + 1) : nullptr;
-      // What was opened for a keyword's sake would pass for members and elements that were spoken of.
-      return all && opened_ != before ? refuse("keyword '" + std::string(key) + "' beside contains, not or dependent...") : all;
+      --closed_;
+      return rest ? unevaluated(*rest, *left, key[11] == 'P', depth + 1) : nullptr;
     }
   if (const Value* list = member(schema, "allOf")) {
     if (!list->is(kArray) || list->items.empty()) return refuse("allOf is an array with one element and more");
@@ -159,7 +158,8 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
   const Value rest = without(schema, {"not", "if", "then", "else", "contains", "minContains", "maxContains", "dependentRequired",
                                       "dependentSchemas", "dependencies"});
   Value list = {.type = kArray, .items = {rest}};
-  const bool open = !member(rest, "properties") && !member(rest, "additionalProperties");  // members that are not named may come
+  // Members that are not named may come, and nothing wants to know which were spoken of.
+  const bool open = !closed_ && !member(rest, "properties") && !member(rest, "additionalProperties");
   const auto object = [](std::initializer_list<std::pair<const char*, Value>> members) {
     Value out = {.type = kObject};
     for (const auto& [key, v] : members) set(&out, key, v);
@@ -169,7 +169,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     Value properties = {.type = kObject}, out = {.type = kObject};
     set(&properties, key, kFalse);
     set(&out, "properties", std::move(properties));
-    if (open) set(&out, "additionalProperties", kTrue), ++opened_;
+    if (open) set(&out, "additionalProperties", kTrue);
     return out;
   };
   if (const Value* no = member(schema, "not")) {
@@ -211,8 +211,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
       Value first = {.type = kArray};
       for (int64_t i = 0; i < n; ++i) first.items.push_back(*s);
       Value out = object({{"prefixItems", first}, {"minItems", number_value(std::to_string(n))}});
-      ++opened_;
-      if (!most) set(&out, "items", kTrue);
+      if (!most && !closed_) set(&out, "items", kTrue);
       list.items.push_back(std::move(out));
     }
   }
@@ -224,7 +223,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
       const Value& s = all->items[i];
       if (s.is(kArray)) needs.items.insert(needs.items.end(), s.items.begin(), s.items.end());
       Value there = object({{"required", needs}});
-      if (open) set(&there, "additionalProperties", kTrue), ++opened_;
+      if (open) set(&there, "additionalProperties", kTrue);
       if (!s.is(kArray)) there = all_of(there, s);
       list.items.push_back(object({{"anyOf", {.type = kArray, .items = {absent(all->keys[i]), there}}}}));
     }

@@ -61,7 +61,7 @@ class SchemaMerger {
   const Found found_;
   std::deque<Value> made_;
   std::string why_;
-  uint32_t work_ = 0, opened_ = 0;  // how often members or elements were let in that the schema does not speak of
+  uint32_t work_ = 0, closed_ = 0;  // closed_: inside of what unevaluated... is said beside
 };
 
 }  // namespace linnet::convert

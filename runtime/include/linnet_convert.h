@@ -91,9 +91,9 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
                                 inner object alone; the text is a call of one of them, {"name":"...","arguments":{...}} with arguments
                                 that obey its parameters */
   LINNET_GRAMMAR_TEXT_OR_CALL =
-      3,                     /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
-  LINNET_GRAMMAR_GBNF = 4,   /* a grammar as llama.cpp writes them, of which the text is a `root` (below) */
-  LINNET_GRAMMAR_REGEX = 5,  /* a regular expression, as of a schema's pattern; the whole text is what it says */
+      3,                      /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
+  LINNET_GRAMMAR_GBNF = 4,    /* a grammar as llama.cpp writes them, of which the text is a `root` (below) */
+  LINNET_GRAMMAR_REGEX = 5,   /* a regular expression, as of a schema's pattern; the whole text is what it says */
   LINNET_GRAMMAR_CHOICES = 6, /* a JSON array of texts that are not empty; the text is one of them */
   /* Added to one of the first three: */
   LINNET_GRAMMAR_SPACED = 256,    /* white space between tokens as models write JSON, on one line or indented; without it none */

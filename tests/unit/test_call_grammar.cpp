@@ -296,7 +296,7 @@ TEST_CASE("what formats cannot write, and schemas that have no end, are refused 
       {"pythonic_list", R"([{"name":".x"}])"},
       {"lfm2", with("\"\":" + s)},
       {"hidden_prose", R"([{"name":"ns::tool"}])"},
-      {"qwen3_coder", with("\"a\":" + s, R"(,"minProperties":1)")},
+      {"qwen3_coder", with("\"a\":" + s + ",\"b\":" + s + ",\"c\":" + s, R"(,"minProperties":2)")},
       {"hidden_tags", with("\"at\":{\"type\":\"object\",\"additionalProperties\":" + s + "}")},
   };
   for (const auto& [family, tools] : cases)

@@ -72,6 +72,12 @@ TEST_CASE("what once came through without obeying does not") {
        {"123456789012345678.5", "123456789012345670.3", "123456789012345680"}},
       {R"({"type":"number","minimum":-1e17,"maximum":0.5})", {"-100000000000000000", "-0.25", "0.5"}, {"-99999999999999999.5", "0.51"}},
       {R"({"type":"number","exclusiveMaximum":1000})", {"999.9", "-5.5"}, {"999.99999999999999999", "1000"}},
+      // members and elements that one keyword lets in were not spoken of
+      {R"({"type":"object","dependentRequired":{"a":["b"]},"unevaluatedProperties":false})", {}, {R"({"c":1})", R"({"a":1,"b":2})"}},
+      {R"({"type":"object","dependentSchemas":{"a":{"properties":{"b":{}}}},"unevaluatedProperties":false})", {}, {R"({"c":1})"}},
+      {R"({"type":"object","not":{"required":["a"]},"unevaluatedProperties":false})", {}, {R"({"c":1})"}},
+      {R"({"type":"array","contains":{"type":"integer"},"unevaluatedItems":false})", {"[1]"}, {R"([1,"a"])", "[]"}},
+      {R"({"allOf":[{"contains":{"multipleOf":2}},{"contains":{"multipleOf":3}}],"unevaluatedItems":{"multipleOf":5}})", {}, {"[0,617]"}},
       // OpenAPI's formats of numbers
       {R"({"type":"integer","format":"int32"})", {"2147483647", "-2147483648"}, {"2147483648", "-2147483649"}},
       {R"({"type":"integer","format":"int32","minimum":5,"maximum":1e12})", {"5", "2147483647"}, {"4", "2147483648"}},
@@ -91,14 +97,7 @@ TEST_CASE("what once came through without obeying does not") {
   for (const auto& [schema, what] : std::vector<std::pair<const char*, const char*>>{
            {R"({"type":"integer","format":"nonsense"})", "#: format \"nonsense\""},
            {R"({"type":"string","minLength":5000000})", "#/minLength: at most 1048576 are counted"},
-           {R"({"type":"array","minItems":5000000,"maxItems":6000000})", "#/minItems: at most"},
-           // members and elements that one keyword lets in were not spoken of
-           {R"({"type":"object","dependentRequired":{"a":["b"]},"unevaluatedProperties":false})", "'unevaluatedProperties' beside"},
-           {R"({"type":"object","dependentSchemas":{"a":{"properties":{"b":{}}}},"unevaluatedProperties":false})",
-            "'unevaluatedProperties'"},
-           {R"({"type":"object","not":{"required":["a"]},"unevaluatedProperties":false})", "'unevaluatedProperties' beside"},
-           {R"({"type":"array","contains":{"type":"integer"},"unevaluatedItems":false})", "'unevaluatedItems' beside"},
-           {R"({"allOf":[{"contains":{"multipleOf":2}}],"unevaluatedItems":{"multipleOf":5}})", "'unevaluatedItems' beside"}}) {
+           {R"({"type":"array","minItems":5000000,"maxItems":6000000})", "#/minItems: at most"}}) {
     Blob blob;
     std::string why;
     INFO(schema);
