@@ -20,7 +20,7 @@ using Marks = std::vector<Automaton::Mark>;
 class CallCompiler {
  public:
   CallCompiler(const Envelope& envelope, const CallRules& rules, const char* name, Error* err)
-      : e_(envelope), rules_(rules), schema_(name, err), a_(schema_.automaton()), name_(name), err_(err) {}
+      : e_(envelope), rules_(rules), schema_(name, err, rules.any_format), a_(schema_.automaton()), name_(name), err_(err) {}
 
   Status compile(const Value& list, std::vector<uint8_t>* out) {
     std::vector<Tool> all;

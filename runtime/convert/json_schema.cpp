@@ -800,7 +800,8 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
 
 bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place) {
   if (key.empty() || key[0] == '/' || key.find_first_of("<>") != key.npos) return refuse(place, quoted(key), " cannot be written as a tag");
-  constexpr uint32_t kDeepest = 16;  // as the parser of answers holds them
+  constexpr uint32_t kDeepest = 16;                // as the parser of answers holds them
+  if (tags_ == kDeepest && in_rule_) return true;  // what holds itself ends here
   if (key.size() > chat::kMaxName || tags_ == kDeepest) return refuse(place, "a longer name, or deeper tags, than are read");
   const uint32_t end = a_.node(), outer = style_.allowed;
   style_.allowed = text_types(schema);

@@ -339,6 +339,14 @@ TEST_CASE("values that hold themselves are written as deep as they are read, and
     }
   }
   if (!data_dir().empty()) CHECK((n_read > 0 && n_kept_out > 0));
+  for (const Family& f : families())
+    if (f.name == "qwen3") {
+      const std::string song = R"([{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string","format":"song"}}}}])";
+      std::string why;
+      (void)compiled(f.envelope, song, {true, false, ""}, LINNET_UNSUPPORTED, &why);
+      CHECK(why.find("format \"song\"") != why.npos);
+      (void)compiled(f.envelope, song, {true, false, "", true});
+    }
 }
 
 TEST_CASE("forty tools of ten arguments compile in every format") {
