@@ -78,7 +78,7 @@ SchemaCompiler::SchemaCompiler(const char* name, Error* err, bool formats)
       err_(err),
       formats_(formats),
       merger_([this](const Value& ref) { return target(ref, ref.is(kString) ? ref.text : "#"); },
-              [this](const std::string& text, const Value& pattern, bool* known) {
+              [](const std::string& text, const Value& pattern, bool* known) {
                 Automaton a;
                 const uint32_t from = a.node(), to = a.node();
                 std::string why;

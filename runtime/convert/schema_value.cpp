@@ -79,8 +79,10 @@ Decimal::Decimal(const std::string& text) {
 }
 int64_t Decimal::rounded(bool up) const {
   int64_t n = 0;
-  for (int64_t i = 0; i < point && n <= kMaxInteger; ++i)
-    n = n * 10 + (i < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(i)] - '0' : 0);
+  for (int64_t i = 0; i < point && n <= kMaxInteger; ++i) {
+    const int64_t digit = i < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(i)] - '0' : 0;
+    n = n > kMaxInteger / 10 ? kMaxInteger + 1 : n * 10 + digit;
+  }
   n = std::min(n + (!whole() && up != negative), kMaxInteger + 1);
   return negative ? -n : n;
 }

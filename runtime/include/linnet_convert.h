@@ -104,19 +104,26 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
  * size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). `name` is what errors call the text, and may be NULL. In the
  * library linnet::convert, and with its heap (LINNET_NO_MEMORY where that gives none): an app that has the bytes already need not link it.
  *
- * What obeys is written in one way: no white space between tokens; members in the order of `properties`, optional ones left out or not;
- * members that `properties` does not name never; enum and const as written in the schema, numbers by their own characters (1E2, -0, any
- * number of digits), without white space, characters beyond ASCII as themselves; other integers of 18 digits at most, without -0; numbers
- * with up to 17 digits behind the point and two of an exponent, and with bounds, which must be whole numbers, without one. Strings hold any
- * characters, in UTF-8 or escaped. Known, of JSON Schema 2020-12: type (one, or an array of them); enum, const; properties, required,
- * additionalProperties (false); items, minItems, maxItems, uniqueItems (false); minLength, maxLength (in characters), pattern (not both);
- * minimum, maximum, exclusiveMinimum, exclusiveMaximum; anyOf; oneOf, where the alternatives cannot hold at once: by type, by enum or
- * const, or by a required property that tells them apart so; $ref to #/$defs/NAME or #/definitions/NAME, not to what it stands in. title,
- * description, default, examples, deprecated, readOnly, writeOnly, $schema, $id and $comment say nothing. A pattern is of characters, .
- * [...] [^...] \d \w \s and their opposites, ( ) (?: ) | * + ? {m} {m,n} {m,}, and ^ and $ at its ends; it goes by characters, of which "
- * \ and control characters are then written with their shortest escapes. Every other keyword, and true and {} as schemas, are
- * LINNET_UNSUPPORTED by name and place (a JSON pointer). LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB
- * of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes 31 n: n up to 2100).
+ * A schema is JSON Schema 2020-12. What obeys is written in one way: without white space, or as LINNET_GRAMMAR_SPACED has it; members in
+ * the order of `properties`, optional ones left out or not, then such as `required` names beside them, then those that patternProperties or
+ * additionalProperties speak of; others only where `properties` says nothing at all. enum and const as written in the schema, numbers by
+ * their own characters (1E2, -0, any number of digits); other integers of 18 digits at most, without -0; numbers with up to 17 digits
+ * behind the point and two of an exponent, and with bounds without one (of 15 digits where a bound is not to be reached). Strings hold any
+ * characters, in UTF-8 or escaped. Where no type is said it is that of the keywords beside it ({"maxLength":3} is a string), without
+ * keywords any JSON ({} and true), 256 levels deep.
+ * Known: type, enum, const; properties, required, additionalProperties, patternProperties, propertyNames (without alternatives),
+ * minProperties (up to 1 beyond what is required), maxProperties; items, prefixItems, minItems, maxItems, contains, minContains,
+ * maxContains (elements that it asks for come first), uniqueItems (false); minLength, maxLength (in characters), pattern, format (date,
+ * time, date-time, duration, uuid, email, hostname, ipv4, ipv6, uri); minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf
+ * (whole, up to 3000); allOf, anyOf; oneOf, where the alternatives cannot hold at once: by type, by enum or const, or by a required
+ * property that tells them apart so; not of a type, of one required name, true, false, or beside enum; dependentRequired, dependentSchemas;
+ * unevaluatedProperties, unevaluatedItems; $ref to # and into the same schema, also to what it stands in, $anchor. Remarks (title,
+ * description, default, examples, deprecated, readOnly, writeOnly, $schema, $id, $comment, $vocabulary, content...) say nothing; nor does
+ * `if` without then and else. A pattern is of characters, . [...] [^...] \d \w \s and their opposites, ( ) (?: ) | * + ? {m} {m,n} {m,},
+ * and ^ and $ at its ends; it goes by characters, of which " \ and control characters are then written with their shortest escapes (with
+ * lengths or a format beside it they do not come). Every other keyword is LINNET_UNSUPPORTED by name and place (a JSON pointer).
+ * LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB of JSON, 64 levels deep, and 65535 states, 524288 where
+ * rules are called; what is repeated more than 64 times is counted while a text is read.
  *
  * GBNF: rules `name ::= ...`, of which `root` is the text, made of "..." with the escapes \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH
  * \UHHHHHHHH, of [...] [^...] . ( ) | * + ? {m} {m,n} {m,} and names of rules, with comments behind #; a rule ends with its line, but
