@@ -410,6 +410,9 @@ Options grammar_options() {
   return {
       {"--tools", "FILE", Kind::kPath, "answers are text, or a call of one of the tools in FILE (JSON) that obeys its parameters"},
       {"--schema", "FILE", Kind::kPath, "answers are JSON that obeys the schema in FILE"},
+      {"--spaced", nullptr, Kind::kFlag, "JSON of --schema and --tools may have white space between its tokens, on one line or indented"},
+      {"--any-format", nullptr, Kind::kFlag,
+       "a 'format' in --schema and --tools that is not known says nothing; without this it is refused"},
       {"--grammar", "FILE", Kind::kPath, "answers obey the grammar in FILE, or given itself: GBNF, as llama.cpp's"},
       {"--regex", "RE", Kind::kText, "answers are what the regular expression says, from one end to the other"},
       {"--choices", "LIST", Kind::kText, "answers are one of these texts, A,B,C or a JSON array of them"},

@@ -520,7 +520,7 @@ struct Answer {
 linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out,
                        linnet_error* err);
 Options sampling_options(const char* temperature);          // --temp ... --stop, --ignore-eos, --special
-Options grammar_options();                                  // --tools, --schema, --grammar, --regex, --choices
+Options grammar_options();                                  // --tools, --schema ... --choices
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw);

@@ -223,6 +223,13 @@ bool Engine::constrain(const Args& args, const linnet_template* calls) {
     if (given != std::end(kinds)) return failed(args, "give either %s or %s", given->option, one.option), false;
     given = &one;
   }
+  uint32_t flags = 0;
+  for (const auto& [option, flag] : {std::pair{"--spaced", LINNET_GRAMMAR_SPACED}, {"--any-format", LINNET_GRAMMAR_ANY_FORMAT}}) {
+    if (!args.given(option)) continue;
+    if (given == std::end(kinds) || given->kind > LINNET_GRAMMAR_TEXT_OR_CALL)
+      return failed(args, "%s goes with --schema or --tools", option), false;
+    flags |= flag;
+  }
   if (given == std::end(kinds)) return true;
   std::string text = args.text(given->option);
   const bool file = given->file && !(given->kind == LINNET_GRAMMAR_GBNF && text.find("::=") != text.npos);  // or it is the grammar itself
@@ -237,9 +244,11 @@ bool Engine::constrain(const Args& args, const linnet_template* calls) {
     linnet_call_rules rules = {};
     rules.size = sizeof rules;
     rules.parallel = 1;
+    rules.flags = flags & LINNET_GRAMMAR_ANY_FORMAT;  // calls have white space as the model's format has it
     if (grammar_template)
       return linnet_grammar_calls(calls, text.data(), text.size(), name.c_str(), &rules, bytes.data(), bytes.size(), &n, &err);
-    return linnet_grammar_compile(text.data(), text.size(), name.c_str(), given->kind, bytes.data(), bytes.size(), &n, &err);
+    const auto kind = static_cast<linnet_grammar_kind>(given->kind | flags);
+    return linnet_grammar_compile(text.data(), text.size(), name.c_str(), kind, bytes.data(), bytes.size(), &n, &err);
   };
   if (status == LINNET_OK) status = compile();
   if (status == LINNET_TOO_SMALL) {

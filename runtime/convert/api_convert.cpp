@@ -155,6 +155,8 @@ linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, 
     LINNET_TRY(read_params(rules, "linnet_call_rules", &r, err));
     LINNET_TRY(check_choice("choice", r.choice, LINNET_CALL_REQUIRED, err, "linnet_call_rules"));
     LINNET_TRY(check_choice("parallel", r.parallel, 1, err, "linnet_call_rules"));
+    if (r.flags & ~uint32_t{LINNET_GRAMMAR_ANY_FORMAT})
+      return fail(err, LINNET_BAD_ARG, "linnet_call_rules: flags are ", r.flags, ": LINNET_GRAMMAR_ANY_FORMAT is known");
   }
   if (tools_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", tools_bytes, " bytes, at most ", convert::kMaxGrammarJson);
@@ -163,7 +165,8 @@ linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, 
     convert::Value list;
     LINNET_TRY(convert::schema_parse({tools, tools_bytes}, name, &list, err));
     std::vector<uint8_t> grammar;
-    const convert::CallRules what = {r.choice == LINNET_CALL_REQUIRED, r.parallel != 0, r.tool ? r.tool : ""};
+    const convert::CallRules what = {r.choice == LINNET_CALL_REQUIRED, r.parallel != 0, r.tool ? r.tool : "",
+                                     (r.flags & LINNET_GRAMMAR_ANY_FORMAT) != 0};
     LINNET_TRY(convert::compile_calls(list, t->envelope, what, name, &grammar, err));
     return hand_out(grammar, name, out, cap, n_bytes, err);
   });

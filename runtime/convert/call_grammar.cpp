@@ -20,7 +20,7 @@ using Marks = std::vector<Automaton::Mark>;
 class CallCompiler {
  public:
   CallCompiler(const Envelope& envelope, const CallRules& rules, const char* name, Error* err)
-      : e_(envelope), rules_(rules), schema_(name, err), a_(schema_.automaton()), name_(name), err_(err) {}
+      : e_(envelope), rules_(rules), schema_(name, err, rules.any_format), a_(schema_.automaton()), name_(name), err_(err) {}
 
   Status compile(const Value& list, std::vector<uint8_t>* out) {
     std::vector<Tool> all;
@@ -29,6 +29,7 @@ class CallCompiler {
     for (Tool& tool : all)
       if (rules_.chosen.empty() || tool.name == rules_.chosen) tools_.push_back(std::move(tool));
     if (tools_.empty()) return fail(err_, LINNET_BAD_ARG, name_, ": there is no tool '", rules_.chosen, "'");
+    schema_.bound_nesting();
     bare_ =
         e_.bare != Bare::kNever &&
         (e_.head == Head::kNameKey || (e_.head == Head::kText && (e_.arguments == Arguments::kJson || e_.arguments == Arguments::kPython)));

@@ -9,6 +9,7 @@ struct CallRules {
   bool required;            // calls alone; otherwise text, until the model begins a call
   bool parallel;            // more than one
   std::string_view chosen;  // the one tool that may be called; "": any
+  bool any_format = false;  // unknown formats say nothing
 };
 // tools: a list as templates take it.
 Status compile_calls(const Value& tools, const chat::Envelope& envelope, const CallRules& rules, const char* name,

@@ -133,6 +133,10 @@ void at_most(Automaton* a, uint32_t from, uint32_t to, const Decimal& bound, boo
   }
 }
 
+// Doubles are a step of 1 and more apart from here on: what stands behind the point may carry a number over a bound.
+bool is_large(const Decimal& d) { return !d.digits.empty() && d.point > int64_t{kSureDigits}; }
+bool has_large(const Range& r) { return (r.has_low && is_large(r.low)) || (r.has_high && is_large(r.high)); }
+
 Decimal minus(Decimal d) {
   d.negative = !d.negative && !d.digits.empty();
   return d;
@@ -152,9 +156,16 @@ bool part(const Range& r, bool zero, TextSet* out) {
     if (!texts_of(b, b0, b1, &below) || !in_both(above, below, &both)) return false;
     above = both;
   }
-  if (!(low_counts && r.above) && !(r.has_high && r.below)) return *out = above, true;
+  const bool open = (low_counts && r.above) || (r.has_high && r.below), large = has_large(r);
+  if (!open && !large) return *out = above, true;
   const uint32_t start = c.node(), end = c.node();
   uint32_t at = start;
+  if (large) {  // whole ones of any length, others as far as doubles tell them apart
+    const uint32_t all = c.node();
+    c.skip(start, all);
+    c.bytes(all, all, '0', '9');
+    c.skip(all, end);
+  }
   for (uint32_t i = 0; i < kSureDigits; ++i) {
     const uint32_t next = c.node();
     c.bytes(at, next, '0', '9');
@@ -182,7 +193,8 @@ bool add_numbers(Automaton* a, uint32_t from, uint32_t to, const Range& range) {
   const uint32_t sign = a->node();
   a->bytes(from, sign, '-', '-');
   const bool positive = !range.has_high || !range.high.negative, negative = !range.has_low || range.low.negative;
-  if (!range.above && !range.below && (!range.has_low || range.low.whole()) && (!range.has_high || range.high.whole())) {
+  if (!range.above && !range.below && !has_large(range) && (!range.has_low || range.low.whole()) &&
+      (!range.has_high || range.high.whole())) {
     const int64_t low = range.has_low ? range.low.rounded(true) : -kMaxInteger,
                   high = range.has_high ? range.high.rounded(false) : kMaxInteger;
     if (low > high) return true;

@@ -113,7 +113,8 @@ bool SchemaCompiler::finish() {
     const Pending one = std::move(pending_.back());
     pending_.pop_back();
     if (root_ != one.root) set_root(one.root);
-    style_ = one.style, tags_ = one.tags;
+    style_ = one.style, tags_ = one.tags, nesting_ = one.nesting;
+    in_rule_ = true;
     if (one.one_char) {
       if (style_.notation < Notation::kPython && style_.never.empty())
         a_.json_char(one.start, one.end);
@@ -128,14 +129,15 @@ bool SchemaCompiler::finish() {
 }
 
 uint32_t SchemaCompiler::rule_of(const Value* schema, const std::string& place, bool one_char) {
+  const uint32_t level = bounded_ && !one_char ? nesting_ : 0;
   std::string style = std::to_string(static_cast<int>(style_.notation)) + (style_.lines ? "l" : " ") + (one_char ? "c" : " ") +
-                      std::to_string(style_.allowed) + "\n" + std::to_string(tags_) + "\n" + style_.mark;
+                      std::to_string(style_.allowed) + "\n" + std::to_string(tags_) + "\n" + std::to_string(level) + "\n" + style_.mark;
   for (const std::string& mark : style_.never) style += "\n" + mark;
   const auto [at, is_new] = rules_.try_emplace({schema, std::move(style)}, 0);
   if (is_new) {
     const uint32_t start = a_.node(), end = a_.node();
     at->second = a_.rule(start, end, place);
-    pending_.push_back({schema, root_, place, style_, start, end, tags_, one_char});
+    pending_.push_back({schema, root_, place, style_, start, end, tags_, level, one_char});
   }
   return at->second;
 }
@@ -223,7 +225,12 @@ bool SchemaCompiler::arguments(uint32_t from, uint32_t to, const Tool& tool, Not
   set_root(tool.parameters);
   style_.notation = notation;
   no_members_ = true;  // parameters without properties take none
-  if (tool.parameters) return value(from, to, *tool.parameters, tool.place);
+  if (tool.parameters) {
+    const bool ok = value(from, to, *tool.parameters, tool.place);
+    no_members_ = false;  // where they were no such object: it is not for others that come later
+    return ok;
+  }
+  no_members_ = false;
   a_.skip(a_.text(gap(a_.text(from, "{")), "}"), to);
   return true;
 }
@@ -612,6 +619,18 @@ bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, boo
       if (!has || (low ? order > 0 : order < 0) || (order == 0 && open)) bound = d, without = open;
       has = true;
     }
+  // Of numbers OpenAPI's formats: a range, or nothing that is to be heeded here.
+  if (const Value* format = member(schema, "format"); format && !(types(schema) & kString)) {
+    if (!format->is(kString)) return bad(place + "/format", "a text is wanted");
+    if (format->text == "int32") {
+      const Decimal low("-2147483648"), high("2147483647");
+      if (!range.has_low || compare(range.low, low) < 0) range.low = low, range.above = false;
+      if (!range.has_high || compare(range.high, high) > 0) range.high = high, range.below = false;
+      range.has_low = range.has_high = true;
+    } else if (format->text != "int64" && format->text != "float" && format->text != "double" && !formats_) {
+      return refuse(place, "format ", dump(*format), " is not supported");
+    }
+  }
   const Decimal most(std::to_string(kMaxInteger)), least(std::to_string(-kMaxInteger));
   if ((range.has_low && compare(range.low, most) > 0) || (range.has_high && compare(range.high, least) < 0))
     return refuse(place, "all numbers within the bounds have more than 18 digits");
@@ -637,7 +656,9 @@ bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, 
   if (!v) return true;
   if (!v->is(kNumber) || !Decimal(v->text).whole() || Decimal(v->text).negative)
     return bad(place + "/" + key, "a count is wanted, not ", dump(*v));
-  *out = std::min(Decimal(v->text).rounded(false), int64_t{Automaton::kMaxNodes});  // which is refused where it is reached
+  const int64_t n = Decimal(v->text).rounded(false);
+  *out = std::min(n, int64_t{Automaton::kMaxNodes});  // fewer than may be are a part of them, but not fewer than must be
+  if (n > *out && key[1] == 'i') return refuse(place + "/" + key, "at most ", *out, " are counted, not ", dump(*v));
   return true;
 }
 
@@ -779,7 +800,8 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
 
 bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place) {
   if (key.empty() || key[0] == '/' || key.find_first_of("<>") != key.npos) return refuse(place, quoted(key), " cannot be written as a tag");
-  constexpr uint32_t kDeepest = 16;  // as the parser of answers holds them
+  constexpr uint32_t kDeepest = 16;                // as the parser of answers holds them
+  if (tags_ == kDeepest && in_rule_) return true;  // what holds itself ends here
   if (key.size() > chat::kMaxName || tags_ == kDeepest) return refuse(place, "a longer name, or deeper tags, than are read");
   const uint32_t end = a_.node(), outer = style_.allowed;
   style_.allowed = text_types(schema);
@@ -802,7 +824,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   const bool tags = style_.notation == Notation::kTags;
   if (tags && prefix) return refuse(place, "keyword 'prefixItems' is not supported in the model's format");
   const Nested here(this);
-  if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
+  if (nesting_ > kMaxNesting) return in_rule_ || refuse(place, "values are nested more than ", kMaxNesting, " deep");
   // What is not said of elements behind the first ones is not written, unless it must be.
   const int64_t n_first = prefix ? static_cast<int64_t>(prefix->items.size()) : 0;
   if (!items && (!prefix || least > n_first)) items = &kAnything;
@@ -845,7 +867,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
 
 bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
   const Nested here(this);
-  if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
+  if (nesting_ > kMaxNesting) return in_rule_ || refuse(place, "values are nested more than ", kMaxNesting, " deep");
   if (style_.notation == Notation::kTags) {
     const Value* required = member(schema, "required");
     if (!required || required->items.empty()) a_.skip(mark(a_.text(from, "{}")), to);

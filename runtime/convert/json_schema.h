@@ -37,6 +37,8 @@ class SchemaCompiler {
   Status tools(const Value& list, bool or_text, bool spaced, std::vector<uint8_t>* out);
   // What rules are, before the automaton is compiled.
   bool finish();
+  // Values that hold themselves are nested no deeper than the parser of answers reads: rules are one for each depth.
+  void bound_nesting() { bounded_ = true; }
 
   struct Tool {
     std::string name, place;
@@ -193,10 +195,11 @@ class SchemaCompiler {
     const Value* root;
     std::string place;
     Style style;
-    uint32_t start, end, tags;
+    uint32_t start, end, tags, nesting;
     bool one_char;
   };
-  std::vector<Pending> pending_;                             // insides of rules
+  std::vector<Pending> pending_;  // insides of rules
+  bool bounded_ = false, in_rule_ = false;
   uint32_t depth_ = 0, nesting_ = 0, tags_ = 0, apart_ = 0;  // of schemas; of objects and lists; of tags; of apart's calls
   Style style_;
 };

@@ -142,7 +142,7 @@ typedef struct linnet_call_rules {
   uint32_t size;
   uint32_t choice;   /* linnet_call_choice */
   uint32_t parallel; /* 1: one call and more; 0: one */
-  uint32_t reserved; /* 0 */
+  uint32_t flags;    /* LINNET_GRAMMAR_ANY_FORMAT, or 0 */
   const char* tool;  /* the name of the only tool that may be called; NULL: any */
 } linnet_call_rules;
 /* The same for calls as the model itself writes them, which its template tells (linnet_answer_begin). t: whose format it is. tools: an

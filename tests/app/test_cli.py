@@ -1375,8 +1375,22 @@ class Chat(unittest.TestCase):
                 else:
                     self.assertNotRegex(out["text"], r"^[{\s]")
         self.assertIn("either --tools or --schema", linnet("run", "-m", self.packed, "-p", "x", "--schema", schema, "--tools", tools, code=1))
-        schema.write_text('{"type":"string","unheard":"of"}')
-        self.assertIn("#: keyword 'unheard' is not supported", linnet("run", "-m", self.packed, "-p", "x", "--schema", schema, code=1))
+        schema.write_text('{"type":"string","format":"song"}')
+        self.assertIn('#: format "song" is not supported', linnet("run", "-m", self.packed, "-p", "x", "--schema", schema, code=1))
+        # By choice: unknown formats say nothing, white space stands between tokens.
+        schema.write_text('{"type":"object","properties":{"a":{"type":"string","format":"song","maxLength":3},"b":{"enum":[1,2]}},"required":["a","b"],"additionalProperties":false}')
+        spaced = 0
+        for seed in range(12):
+            drawn = ("run", "-m", self.packed, "-p", "x", "--schema", schema, "--any-format", "--temp", 2, "--seed", seed, "-n", 100)
+            tight, wide = linnet_json(*drawn)["text"], linnet_json(*drawn, "--spaced")["text"]
+            self.assertRegex(tight, r'^\{"a":".*","b":[12]\}$')
+            out = json.loads(wide)
+            self.assertTrue(len(out["a"]) <= 3 and out["b"] in (1, 2), wide)
+            spaced += not re.fullmatch(r'\{"a":".*","b":[12]\}', wide)
+        self.assertGreater(spaced, 0)
+        for flag in ("--spaced", "--any-format"):
+            self.assertIn(flag + " goes with --schema or --tools", linnet("run", "-m", self.packed, "-p", "x", "--regex", "a", flag, code=1))
+            self.assertIn(flag + " goes with --schema or --tools", linnet("run", "-m", self.packed, "-p", "x", flag, code=1))
         self.assertIn("missing.json", linnet("chat", "-m", self.packed, "-p", "x", "--tools", self.dir / "missing.json", code=1))
         # GBNF from a file or as it is, expressions, choices.
         rules, text = self.dir / "rules.gbnf", 'root ::= "<" (root | [0-9]{1,3}) ">"\n'

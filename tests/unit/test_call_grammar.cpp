@@ -309,6 +309,46 @@ TEST_CASE("what formats cannot write, and schemas that have no end, are refused 
       }
 }
 
+TEST_CASE("values that hold themselves are written as deep as they are read, and no deeper") {
+  const std::string any = R"([{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"object"}},"required":["a"]}}])",
+                    list = R"([{"name":"f","parameters":{"type":"object","properties":{"a":{"$ref":"#/$defs/n"}},"required":["a"],)"
+                           R"("$defs":{"n":{"type":"object","properties":{"k":{"$ref":"#/$defs/n"}}}}}}])";
+  size_t n_read = 0, n_kept_out = 0;
+  for (const Family& f : families()) {
+    if (f.name != "qwen3" && f.name != "qwen3_coder" && f.name != "hermes" && f.name != "pythonic_list") continue;
+    const std::string form = f.name == "qwen3_coder"
+                                 ? "<tool_call>\n<function=f>\n<parameter=a>\n%\n</parameter>\n</function>\n</tool_call>"
+                             : f.name == "pythonic_list" ? "[f(a=%)]"
+                                                         : "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": %}}\n</tool_call>";
+    for (const std::string& tools : {any, list}) {
+      const Texts grammar(compiled(f.envelope, tools, {true, false, ""}));
+      for (const int depth : {1, 20, 50, 70, 200}) {
+        std::string value = "{}";
+        for (int i = 1; i < depth; ++i) value = (f.name == "pythonic_list" ? "{'k': " : "{\"k\": ") + value + "}";
+        std::string text = form;
+        text.replace(text.find('%'), 1, value);
+        CAPTURE(f.name, depth, text);
+        const bool accepted = grammar.accepts(text);
+        CHECK(accepted == (depth <= 50));
+        n_kept_out += !accepted;
+        if (!accepted) continue;
+        const Said said = parse(f.envelope, text, "", tools, 0);
+        CHECK((said.good && said.calls.size() == 1 && said.calls[0]["arguments"].is_object()));
+        ++n_read;
+      }
+    }
+  }
+  if (!data_dir().empty()) CHECK((n_read > 0 && n_kept_out > 0));
+  for (const Family& f : families())
+    if (f.name == "qwen3") {
+      const std::string song = R"([{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string","format":"song"}}}}])";
+      std::string why;
+      (void)compiled(f.envelope, song, {true, false, ""}, LINNET_UNSUPPORTED, &why);
+      CHECK(why.find("format \"song\"") != why.npos);
+      (void)compiled(f.envelope, song, {true, false, "", true});
+    }
+}
+
 TEST_CASE("forty tools of ten arguments compile in every format") {
   json tools = json::array();
   for (int t = 0; t < 40; ++t) {

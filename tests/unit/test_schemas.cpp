@@ -59,3 +59,56 @@ TEST_CASE("JSON Schema's tests: nothing that is invalid comes through") {
   CHECK(n_compiled >= 250);
   CHECK(n_taken * 4 > n_valid);
 }
+
+TEST_CASE("what once came through without obeying does not") {
+  struct Case {
+    const char* schema;
+    std::vector<std::string> good, bad;
+  };
+  const std::vector<Case> cases = {
+      // a double next to a large bound is a step of 16 away: what stands behind the point would carry it over
+      {R"({"type":"number","maximum":123456789012345679,"minimum":123456789012345670})",
+       {"123456789012345678", "123456789012345670"},
+       {"123456789012345678.5", "123456789012345670.3", "123456789012345680"}},
+      {R"({"type":"number","minimum":-1e17,"maximum":0.5})", {"-100000000000000000", "-0.25", "0.5"}, {"-99999999999999999.5", "0.51"}},
+      {R"({"type":"number","exclusiveMaximum":1000})", {"999.9", "-5.5"}, {"999.99999999999999999", "1000"}},
+      // members and elements that one keyword lets in were not spoken of
+      {R"({"type":"object","dependentRequired":{"a":["b"]},"unevaluatedProperties":false})", {}, {R"({"c":1})", R"({"a":1,"b":2})"}},
+      {R"({"type":"object","dependentSchemas":{"a":{"properties":{"b":{}}}},"unevaluatedProperties":false})", {}, {R"({"c":1})"}},
+      {R"({"type":"object","not":{"required":["a"]},"unevaluatedProperties":false})", {}, {R"({"c":1})"}},
+      {R"({"type":"array","contains":{"type":"integer"},"unevaluatedItems":false})", {"[1]"}, {R"([1,"a"])", "[]"}},
+      {R"({"allOf":[{"contains":{"multipleOf":2}},{"contains":{"multipleOf":3}}],"unevaluatedItems":{"multipleOf":5}})", {}, {"[0,617]"}},
+      // OpenAPI's formats of numbers
+      {R"({"type":"integer","format":"int32"})", {"2147483647", "-2147483648"}, {"2147483648", "-2147483649"}},
+      {R"({"type":"integer","format":"int32","minimum":5,"maximum":1e12})", {"5", "2147483647"}, {"4", "2147483648"}},
+      {R"({"type":"integer","format":"int64"})", {"5"}, {"5.5"}},
+  };
+  for (const Case& c : cases) {
+    const Texts t = texts(c.schema);
+    for (const std::string& s : c.good) {
+      INFO(c.schema << " should take " << s);
+      CHECK(t.accepts(s));
+    }
+    for (const std::string& s : c.bad) {
+      INFO(c.schema << " should not take " << s);
+      CHECK_FALSE(t.accepts(s));
+    }
+  }
+  for (const auto& [schema, what] : std::vector<std::pair<const char*, const char*>>{
+           {R"({"type":"integer","format":"nonsense"})", "#: format \"nonsense\""},
+           {R"({"type":"string","minLength":5000000})", "#/minLength: at most 1048576 are counted"},
+           {R"({"type":"array","minItems":5000000,"maxItems":6000000})", "#/minItems: at most"}}) {
+    Blob blob;
+    std::string why;
+    INFO(schema);
+    CHECK(compile(schema, LINNET_GRAMMAR_SCHEMA, &blob, &why) == LINNET_UNSUPPORTED);
+    INFO(why);
+    CHECK(why.find(what) != why.npos);
+  }
+  // a tool that takes one of some values leaves any value of another tool any
+  const Texts calls = texts(R"([{"name":"a","parameters":{"type":"object","properties":{"v":{}}}},
+                                {"name":"b","parameters":{"type":"object","enum":[{"x":1}]}}])",
+                            LINNET_GRAMMAR_CALL);
+  CHECK(calls.accepts(R"({"name":"a","arguments":{"v":{"k":[{"m":1}]}}})"));
+  CHECK(calls.accepts(R"({"name":"b","arguments":{"x":1}})"));
+}
