@@ -15,6 +15,8 @@ namespace {
 constexpr uint32_t kMaxNesting = 60;  // of values; it reads 64
 constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20;
 constexpr size_t kMaxRules = 4096;
+// Patterns that texts are held against; values that are looked at for references, of the whole schema.
+constexpr uint32_t kMaxFound = 1u << 14, kMaxLooked = 1u << 21;
 
 // Keywords and the types that they are about; 0: they stand beside any.
 struct Keyword {
@@ -78,7 +80,8 @@ SchemaCompiler::SchemaCompiler(const char* name, Error* err, bool formats)
       err_(err),
       formats_(formats),
       merger_([this](const Value& ref) { return target(ref, ref.is(kString) ? ref.text : "#"); },
-              [](const std::string& text, const Value& pattern, bool* known) {
+              [this](const std::string& text, const Value& pattern, bool* known) {
+                if (++found_ > kMaxFound) return *known = false;
                 Automaton a;
                 const uint32_t from = a.node(), to = a.node();
                 std::string why;
@@ -340,6 +343,7 @@ bool SchemaCompiler::is_recursive(const Value& to) {
     const Value* v = open.back();
     open.pop_back();
     if (!seen.insert(v).second) continue;
+    if (++looked_ > kMaxLooked) return recursive_[&to] = true;  // a rule is never wrong
     for (size_t i = 0; i < v->items.size(); ++i) {
       open.push_back(&v->items[i]);
       if (!v->is(kObject) || v->keys[i] != "$ref" || !v->items[i].is(kString)) continue;
@@ -1010,9 +1014,9 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
   };
   for (size_t i = 0; i < properties->items.size(); ++i)
     add(properties->keys[i], &properties->items[i], place + "/properties/" + step(properties->keys[i]));
+  std::set<std::string> seen;
   for (const Value& key : required->items)
-    if (!member(*properties, key.text) && std::find(keys.begin(), keys.end(), key.text) == keys.end())
-      add(key.text, nullptr, place + "/required");
+    if (!member(*properties, key.text) && seen.insert(key.text).second) add(key.text, nullptr, place + "/required");
   if (!known) return refuse(place + "/patternProperties", "a pattern that is not supported");
   if (!merger_.why().empty()) return refuse(place, merger_.why(), " is not supported");
   const int64_t n_wanted = std::count_if(all.begin(), all.end(), [](const Named& n) { return n.wanted; });

@@ -200,6 +200,7 @@ class SchemaCompiler {
   };
   std::vector<Pending> pending_;  // insides of rules
   bool bounded_ = false, in_rule_ = false;
+  uint32_t found_ = 0, looked_ = 0;
   uint32_t depth_ = 0, nesting_ = 0, tags_ = 0, apart_ = 0;  // of schemas; of objects and lists; of tags; of apart's calls
   Style style_;
 };

@@ -35,9 +35,21 @@ Value all_of(const Value& a, const Value& b) {
   if (is_true(a)) return b;
   if (is_true(b) || equal(a, b)) return a;
   if (is_false(a) || is_false(b)) return kFalse;
-  Value list = {.type = kArray, .items = {a, b}}, out = {.type = kObject};
+  Value list = {.type = kArray}, out = {.type = kObject};
+  // One list, however many come one by one: what is nested is taken apart by recursion.
+  if (const Value* first = member(a, "allOf"); first && first->is(kArray) && a.keys.size() == 1)
+    list = *first;
+  else
+    list.items.push_back(a);
+  list.items.push_back(b);
   set(&out, "allOf", std::move(list));
   return out;
+}
+// How much is copied with it.
+uint32_t weight(const Value& v) {
+  uint32_t n = 1;
+  for (const Value& one : v.items) n += weight(one);
+  return n;
 }
 uint32_t types_said(const Value& schema) {
   const Value* type = member(schema, "type");
@@ -293,6 +305,12 @@ const Value* SchemaMerger::both(const Value& a, const Value& b, uint32_t depth) 
 }
 
 const Value* SchemaMerger::combine(const Value& a, const Value& b) {
+  const auto n_names = [](const Value& s) {
+    const Value* names = member(s, "properties");
+    return names ? std::min<uint64_t>(names->keys.size(), 1u << 20) : 0;
+  };
+  const uint64_t both_n = n_names(a) + n_names(b), work = (uint64_t{weight(a)} + weight(b)) / 256 + both_n * both_n / 4096;
+  if (work > kMaxWork || (work_ += static_cast<uint32_t>(work)) > kMaxWork) return refuse("schemas that are put together without end");
   Value out = without(a, {});
   const uint32_t types = types_said(a) & types_said(b);
   for (size_t i = 0; i < b.keys.size(); ++i) {
@@ -432,6 +450,7 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
     } else if (key == "not") {
       ok = !obeys(v, s, depth + 1);
     } else if (key == "enum") {
+      work_ += static_cast<uint32_t>(s.items.size() / 256);
       ok = std::any_of(s.items.begin(), s.items.end(), [&](const Value& one) { return equal(v, one); });
     } else if (key == "const") {
       ok = equal(v, s);

@@ -110,20 +110,20 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
  * their own characters (1E2, -0, any number of digits); other integers of 18 digits at most, without -0; numbers with up to 17 digits
  * behind the point and two of an exponent, and with bounds without one (of 15 digits where a bound is not to be reached). Strings hold any
  * characters, in UTF-8 or escaped. Where no type is said it is that of the keywords beside it ({"maxLength":3} is a string), without
- * keywords any JSON ({} and true), 256 levels deep.
+ * keywords any JSON ({} and true), 256 levels deep; in calls what holds itself is 60 levels deep, 16 as tags, as they are read.
  * Known: type, enum, const; properties, required, additionalProperties, patternProperties, propertyNames (without alternatives),
  * minProperties (up to 1 beyond what is required), maxProperties; items, prefixItems, minItems, maxItems, contains, minContains,
  * maxContains (elements that it asks for come first), uniqueItems (false); minLength, maxLength (in characters), pattern, format (date,
- * time, date-time, duration, uuid, email, hostname, ipv4, ipv6, uri); minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf
- * (whole, up to 3000); allOf, anyOf; oneOf, where the alternatives cannot hold at once: by type, by enum or const, or by a required
- * property that tells them apart so; not of a type, of one required name, true, false, or beside enum; dependentRequired, dependentSchemas;
- * unevaluatedProperties, unevaluatedItems; $ref to # and into the same schema, also to what it stands in, $anchor. Remarks (title,
- * description, default, examples, deprecated, readOnly, writeOnly, $schema, $id, $comment, $vocabulary, content...) say nothing; nor does
- * `if` without then and else. A pattern is of characters, . [...] [^...] \d \w \s and their opposites, ( ) (?: ) | * + ? {m} {m,n} {m,},
- * and ^ and $ at its ends; it goes by characters, of which " \ and control characters are then written with their shortest escapes (with
- * lengths or a format beside it they do not come). Every other keyword is LINNET_UNSUPPORTED by name and place (a JSON pointer).
- * LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB of JSON, 64 levels deep, and 65535 states, 524288 where
- * rules are called; what is repeated more than 64 times is counted while a text is read.
+ * time, date-time, duration, uuid, email, hostname, ipv4, ipv6, uri; of numbers int32, int64, float, double); minimum, maximum,
+ * exclusiveMinimum, exclusiveMaximum, multipleOf (whole, up to 3000); allOf, anyOf; oneOf, where the alternatives cannot hold at once: by
+ * type, by enum or const, or by a required property that tells them apart so; not of a type, of one required name, true, false, or beside
+ * enum; dependentRequired, dependentSchemas; unevaluatedProperties, unevaluatedItems; $ref to # and into the same schema, also to what it
+ * stands in, $anchor. Remarks (title, description, default, examples, deprecated, readOnly, writeOnly, $schema, $id, $comment, $vocabulary,
+ * content...) say nothing; nor does `if` without then and else. A pattern is of characters, . [...] [^...] \d \w \s and their opposites, (
+ * ) (?: ) | * + ? {m} {m,n} {m,}, and ^ and $ at its ends; it goes by characters, of which " \ and control characters are then written with
+ * their shortest escapes (with lengths or a format beside it they do not come). Every other keyword is LINNET_UNSUPPORTED by name and place
+ * (a JSON pointer). LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB of JSON, 64 levels deep, and 65535
+ * states, 524288 where rules are called; what is repeated more than 64 times is counted while a text is read.
  *
  * GBNF: rules `name ::= ...`, of which `root` is the text, made of "..." with the escapes \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH
  * \UHHHHHHHH, of [...] [^...] . ( ) | * + ? {m} {m,n} {m,} and names of rules, with comments behind #; a rule ends with its line, but

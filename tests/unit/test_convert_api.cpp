@@ -417,7 +417,7 @@ TEST_CASE("grammars: the size is known before the bytes, and a kind is one of th
   CHECK((m == n && bytes[0] == 'x'));
   REQUIRE(linnet_grammar_compile(json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) == LINNET_OK);
   CHECK((m == n && bytes[n] == 'x'));
-  for (const uint32_t kind : {0u, 4u, UINT32_MAX}) {
+  for (const uint32_t kind : {0u, 7u, 4u | LINNET_GRAMMAR_SPACED, 1u | 1024u, UINT32_MAX}) {
     CHECK(linnet_grammar_compile(json.data(), json.size(), "it", linnet_grammar_kind(kind), bytes.data(), n, &m, &err) == LINNET_BAD_ARG);
     CHECK(std::string(err.text).find("kind is " + std::to_string(kind)) != std::string::npos);
   }

@@ -112,3 +112,38 @@ TEST_CASE("what once came through without obeying does not") {
   CHECK(calls.accepts(R"({"name":"a","arguments":{"v":{"k":[{"m":1}]}}})"));
   CHECK(calls.accepts(R"({"name":"b","arguments":{"x":1}})"));
 }
+
+TEST_CASE("schemas that are made to take long end at a cap, by name") {
+  const auto many = [](int n, const auto& one) {
+    std::string out;
+    for (int i = 0; i < n; ++i) out += (i ? "," : "") + one(std::to_string(i));
+    return out;
+  };
+  using S = std::string;
+  const std::vector<std::pair<S, const char*>> cases = {
+      // each reference leads to the same wide remark
+      {R"({"type":"object","properties":{)" + many(6000, [](const S& i) { return "\"p" + i + R"(":{"$ref":"#/$defs/d)" + i + "\"}"; }) +
+           R"(},"$defs":{"b":{"type":"null","examples":[)" + many(300000, [](const S&) { return S("1"); }) + "]}," +
+           many(6000, [](const S& i) { return "\"d" + i + R"(":{"$ref":"#/$defs/b"})"; }) + "}}",
+       "more than 4096 rules"},
+      {R"({"type":"object","properties":{)" + many(9000, [](const S& i) { return "\"p" + i + R"(":{"type":"null"})"; }) +
+           R"(},"patternProperties":{)" + many(9000, [](const S& i) { return "\"^q" + i + R"(":{"type":"null"})"; }) + "}}",
+       "#/patternProperties: "},
+      // one list, not lists in lists
+      {R"({"allOf":[)" + many(12000, [](const S& i) { return R"({"properties":{"p":{"minimum":)" + i + "}}}"; }) + "]}", "without end"},
+      {R"({"allOf":[)" + many(15000, [](const S& i) { return R"({"propertyNames":{"minLength":)" + i + "}}"; }) + "]}", "without end"},
+      {R"({"allOf":[)" + many(12000, [](const S& i) { return R"({"properties":{"p)" + i + R"(":{"type":"null"}}})"; }) + "]}",
+       "without end"},
+      {R"({"allOf":[{"enum":[)" + many(60000, [](const S& i) { return i; }) + R"(]},{"enum":[)" +
+           many(60000, [](const S& i) { return "1" + i; }) + "]}]}",
+       "without end"},
+  };
+  for (const auto& [schema, what] : cases) {
+    REQUIRE(schema.size() < 1u << 20);
+    Blob blob;
+    std::string why;
+    CHECK(compile(schema, LINNET_GRAMMAR_SCHEMA, &blob, &why) == LINNET_UNSUPPORTED);
+    INFO(why);
+    CHECK(why.find(what) != why.npos);
+  }
+}
