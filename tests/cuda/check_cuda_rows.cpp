@@ -96,6 +96,15 @@ struct Kind {
 constexpr Kind kKinds[] = {{LINNET_F32, 0}, {LINNET_I8, 128}, {LINNET_I8, 64}, {LINNET_I8, 32}, {LINNET_BF16, 0}};
 constexpr uint32_t kLengths[] = {1, 7, 32, 50, 128, 200, 576, 1024, 1500, 4096, 4500};
 
+// Draws as the host does it.
+Sampler host_sampler(const linnet_sampling& params, uint64_t n_draws, std::vector<uint64_t>* order, std::vector<float>* logits) {
+  Sampler s{};
+  s.params = params, s.n_draws = n_draws;
+  s.exp_row = scalar().t.exp_row, s.find_above = scalar().t.find_above;
+  s.order = order->data(), s.logits = logits->data();
+  return s;
+}
+
 }  // namespace
 
 TEST_CASE("CUDA norms give the bits of the CPU", "[cuda][rows]") {
@@ -329,7 +338,7 @@ TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
                      3,
                      n_history,
                      0};
-      hosts[i] = {checked, 3, scalar().t.exp_row, scalar().t.find_above, order.data(), copy.data()};
+      hosts[i] = host_sampler(checked, 3, &order, &copy);
       hosts[i].params.seed += i;
     }
     const CudaSpan spans[2] = {{1, 0, 1, 0}, {0, 1, 1, 0}};
@@ -399,7 +408,7 @@ TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]"
     REQUIRE(sampling_check(&in, &p, &err) == LINNET_OK);
     std::vector<uint64_t> order(kVocab);
     std::vector<float> copy(kVocab);
-    Sampler host = {p, 0, scalar().t.exp_row, scalar().t.find_above, order.data(), copy.data()};
+    Sampler host = host_sampler(p, 0, &order, &copy);
     const CudaSampler sampler = {p.temperature,
                                  p.top_p,
                                  p.min_p,

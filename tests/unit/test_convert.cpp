@@ -711,9 +711,10 @@ TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told
   };
   const std::string tiny = with_weights(1e-8f);
   const auto has_f16 = [](const FormatRow& row) { return row.scale.half || row.stored == Stored::kF16; };
+  uint32_t n = 0;
   for (const FormatRow& row : kFormats) {
     const linnet_format f = row.format;
-    if (!format_known(f) || !has_f16(row) || !packs_floats(f)) continue;
+    if (!format_known(f) || !has_f16(row) || !packs_floats(f) || (kSlow && f != LINNET_F16 && n++ % 3)) continue;
     Options o;
     o.weights = f;
     for (const bool plain : {false, true}) {
