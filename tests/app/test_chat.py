@@ -280,7 +280,7 @@ class Chat(unittest.TestCase):
         tools.write_text(json.dumps([{"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {"zone": {"enum": ["UTC"]}}, "required": ["zone"]}}}]))
         self.assertEqual(self.pipe("a\n", "--tools", tools)[0], ["I look.", '{"name":"clock","arguments":{"zone":"UTC"}}'])
         tools.write_text('[{"name": "clock", "parameters": {"type": "object", "properties": {"zone": {"format": "x", "type": "string"}}}}]')
-        self.assertIn("#/0/parameters/properties/zone: keyword 'format' is not supported", self.pipe("hi\n", "--tools", tools, code=1)[1])
+        self.assertIn('#/0/parameters/properties/zone: format "x" is not supported', self.pipe("hi\n", "--tools", tools, code=1)[1])
         # Nested as deep as nothing is.
         deep = '[{"role":"user","content":' + "[" * 300000 + "]" * 300000 + "}]"
         self.assertIn('"error"', self.pipe(deep, "--json", code=1)[0][0])
