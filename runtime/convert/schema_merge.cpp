@@ -124,12 +124,6 @@ const Value* SchemaMerger::flat(const Value& schema, uint32_t depth) {
   if (!why_.empty()) return nullptr;
   if (depth > kMaxDepth || ++work_ > kMaxWork) return refuse("schemas that are put together without end");
   if (!schema.is(kObject)) return &schema;
-  if (const Value* ref = member(schema, "$ref")) {
-    const Value* to = target_(*ref);
-    if (!to || !(to = flat(*to, depth + 1))) return nullptr;
-    const Value* rest = flat(*keep(without(schema, {"$ref"})), depth + 1);
-    return rest ? both(*to, *rest, depth + 1) : nullptr;
-  }
   // What is left for keys and elements that nothing else beside it has spoken of.
   for (const char* key : {"unevaluatedProperties", "unevaluatedItems"})
     if (const Value* left = member(schema, key)) {
@@ -138,6 +132,12 @@ const Value* SchemaMerger::flat(const Value& schema, uint32_t depth) {
       --closed_;
       return rest ? unevaluated(*rest, *left, key[11] == 'P', depth + 1) : nullptr;
     }
+  if (const Value* ref = member(schema, "$ref")) {
+    const Value* to = target_(*ref);
+    if (!to || !(to = flat(*to, depth + 1))) return nullptr;
+    const Value* rest = flat(*keep(without(schema, {"$ref"})), depth + 1);
+    return rest ? both(*to, *rest, depth + 1) : nullptr;
+  }
   if (const Value* list = member(schema, "allOf")) {
     if (!list->is(kArray) || list->items.empty()) return refuse("allOf is an array with one element and more");
     const Value* all = flat(*keep(without(schema, {"allOf"})), depth + 1);

@@ -49,20 +49,6 @@ bool together(const TextSet& a, const TextSet& b, bool both, TextSet* out) {
 
 }  // namespace
 
-bool TextSet::holds(std::string_view text) const {
-  if (edges.empty()) return false;
-  uint32_t state = 0;
-  for (const char c : text) {
-    const uint8_t byte = static_cast<uint8_t>(c);
-    const Edge* found = nullptr;
-    for (const Edge& e : edges[state])
-      if (e.lo <= byte && byte <= e.hi) found = &e;
-    if (!found) return false;
-    state = found->to;
-  }
-  return accepts[state];
-}
-
 bool in_both(const TextSet& a, const TextSet& b, TextSet* out) { return together(a, b, true, out); }
 bool in_first(const TextSet& a, const TextSet& b, TextSet* out) { return together(a, b, false, out); }
 

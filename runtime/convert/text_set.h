@@ -15,7 +15,6 @@ struct TextSet {
   std::vector<bool> accepts;
 
   static constexpr size_t kMaxStates = 1u << 16;
-  bool holds(std::string_view text) const;
 };
 
 // What leads from one node to the other, without calls. False: too many states.

@@ -295,14 +295,7 @@ TEST_CASE("what is not supported is refused by name and place") {
       {R"({"type":"string","pattern":"(((a{1000}){1000}){1000}){1000}"})", "nodes"},
       {R"~({"type":"string","pattern":"(a|b)*a(a|b){40}$"})~", "states"},
   };
-  for (const auto& [schema, what] : cases) {
-    Blob blob;
-    std::string why;
-    INFO(schema);
-    CHECK(compile(schema, LINNET_GRAMMAR_SCHEMA, &blob, &why) == LINNET_UNSUPPORTED);
-    INFO(why);
-    CHECK(why.find(what) != why.npos);
-  }
+  for (const auto& [schema, what] : cases) refused(schema, what);
   for (const char* schema :
        {"", "{", "7", "[]", "{\"type\":\"strin\"}", "{\"type\":[]}", "{\"enum\":[]}", "{\"type\":\"null\",\"type\":\"null\"}",
         "{\"type\":\"integer\",\"minimum\":3,\"maximum\":2}", "{\"type\":\"string\",\"minLength\":-1}",
@@ -702,14 +695,8 @@ TEST_CASE("what grammars take", "[.bench]") {
   std::printf("%u states in %zu bytes\n", Texts(tools).h.n_states, tools.size());
   const auto now = [] { return std::chrono::steady_clock::now(); };
   const auto us = [](auto time) { return std::chrono::duration<double, std::micro>(time).count(); };
-  for (const char* name : {"", "gpt2", "qwen2"}) {
-    const std::string folder = *name ? data_path("tokenizers/" + std::string(name)) : "examples/assistant/model/checkpoint";
-    if (folder.empty()) {
-      std::printf("skipped: no tokenizers/%s under LINNET_DATA or ../shared/data\n", name);
-      continue;
-    }
-    const Vocabulary v(folder);
-    linnet_model* const m = v.m.get();
+  each_vocabulary([&](const char* name, linnet_model& model) {
+    linnet_model* const m = &model;
     linnet_error err{};
     linnet_need need{.size = sizeof need};
     check(linnet_grammar_need(m, tools.data(), tools.size(), &need, &err), err);
@@ -728,8 +715,7 @@ TEST_CASE("what grammars take", "[.bench]") {
       first.push_back(us(b - a)), again.push_back(us(now() - b));
     }
     std::sort(first.begin(), first.end()), std::sort(again.begin(), again.end());
-    std::printf("%-8s %6u tokens: %7zu bytes, init %.0f us; mask of a state, median %.1f us, most %.0f us; once it is kept %.1f us\n",
-                *name ? name : "bundled", m->tokenizer.n_tokens, size_t{need.bytes}, init, first[first.size() / 2], first.back(),
-                again[again.size() / 2]);
-  }
+    std::printf("%-8s %6u tokens: %7zu bytes, init %.0f us; mask of a state, median %.1f us, most %.0f us; once it is kept %.1f us\n", name,
+                m->tokenizer.n_tokens, size_t{need.bytes}, init, first[first.size() / 2], first.back(), again[again.size() / 2]);
+  });
 }

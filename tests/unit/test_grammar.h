@@ -2,6 +2,7 @@
 #pragma once
 #include <linnet_convert.h>
 
+#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -39,6 +40,17 @@ inline Blob compiled(const std::string& text, linnet_grammar_kind kind = LINNET_
   INFO(text << ": " << why);
   REQUIRE(status == LINNET_OK);
   return blob;
+}
+
+// A schema is refused, and the reason holds `what`.
+inline void refused(const std::string& schema, const char* what, linnet_status status = LINNET_UNSUPPORTED,
+                    linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) {
+  Blob blob;
+  std::string why;
+  INFO(schema.substr(0, 1000));
+  CHECK(compile(schema, kind, &blob, &why) == status);
+  INFO(why);
+  CHECK(why.find(what) != why.npos);
 }
 
 inline Texts texts(const std::string& schema, linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) { return Texts(compiled(schema, kind)); }
@@ -129,5 +141,17 @@ struct Vocabulary {
     m->spec.n_vocab = m->tokenizer.n_tokens;
   }
 };
+
+// The vocabularies that figures are of: the bundled model's, and others' where they are.
+template <class Fn>
+void each_vocabulary(const Fn& fn) {
+  for (const char* name : {"", "gpt2", "qwen2"}) {
+    const std::string folder = *name ? data_path("tokenizers/" + std::string(name)) : "examples/assistant/model/checkpoint";
+    if (folder.empty())
+      std::printf("skipped: no tokenizers/%s under LINNET_DATA or ../shared/data\n", name);
+    else
+      fn(*name ? name : "bundled", *Vocabulary(folder).m);
+  }
+}
 
 }  // namespace test

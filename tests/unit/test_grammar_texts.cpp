@@ -100,14 +100,7 @@ TEST_CASE("GBNF: what is wrong is said with its line") {
       {"root ::= a\na ::= b? c\nb ::= \"x\"\nc ::= a \"y\" | \"z\"", LINNET_UNSUPPORTED, "begins with itself"},
       {"root ::= " + std::string(100, '(') + "\"a\"" + std::string(100, ')'), LINNET_BAD_FILE, "groups more than 64 deep"},
   };
-  for (const auto& [grammar, status, what] : cases) {
-    Blob blob;
-    std::string why;
-    INFO(grammar);
-    CHECK(compile(grammar, LINNET_GRAMMAR_GBNF, &blob, &why) == status);
-    INFO(why);
-    CHECK(why.find(what) != why.npos);
-  }
+  for (const auto& [grammar, status, what] : cases) refused(grammar, what, status, LINNET_GRAMMAR_GBNF);
   // A chain of rules, and rules that name each other in a ring.
   std::string chain, ring;
   for (int i = 0; i < 20000; ++i) {
@@ -366,14 +359,8 @@ TEST_CASE("blobs with calls: what is damaged is refused, or does no harm") {
 // The table of docs/embedding.md: test_grammar_texts "[.bench]"
 TEST_CASE("what stacks take", "[.bench]") {
   const Blob blob = compiled(kJson, LINNET_GRAMMAR_GBNF);
-  for (const char* name : {"", "gpt2", "qwen2"}) {
-    const std::string folder = *name ? data_path("tokenizers/" + std::string(name)) : "examples/assistant/model/checkpoint";
-    if (folder.empty()) {
-      std::printf("skipped: no tokenizers/%s under LINNET_DATA or ../shared/data\n", name);
-      continue;
-    }
-    const Vocabulary v(folder);
-    const Grammar g(&*v.m, blob);
+  each_vocabulary([&](const char* name, linnet_model& m) {
+    const Grammar g(&m, blob);
     std::mt19937 random(2);
     std::vector<double> mask_us, step_us;
     const auto now = [] { return std::chrono::steady_clock::now(); };
@@ -386,8 +373,8 @@ TEST_CASE("what stacks take", "[.bench]") {
         auto begin = now();
         check(linnet::grammar_mask(*g.g, state, false, &mask, &err), err);
         mask_us.push_back(us(now() - begin));
-        uint32_t id = static_cast<uint32_t>(random()) % v.m->spec.n_vocab;
-        while (!(mask.bits[id / 32] >> id % 32 & 1)) id = (id + 1) % v.m->spec.n_vocab;
+        uint32_t id = static_cast<uint32_t>(random()) % m.spec.n_vocab;
+        while (!(mask.bits[id / 32] >> id % 32 & 1)) id = (id + 1) % m.spec.n_vocab;
         begin = now();
         state = linnet::grammar_advance(*g.g, state, static_cast<int32_t>(id));
         step_us.push_back(us(now() - begin));
@@ -395,8 +382,8 @@ TEST_CASE("what stacks take", "[.bench]") {
       }
     }
     std::sort(mask_us.begin(), mask_us.end()), std::sort(step_us.begin(), step_us.end());
-    std::printf("%-8s %6u tokens: %7zu bytes; %zu masks: median %.1f us, 99 %% %.0f us, most %.0f us; a token on, median %.2f us\n",
-                *name ? name : "bundled", v.m->tokenizer.n_tokens, g.bytes, mask_us.size(), mask_us[mask_us.size() / 2],
-                mask_us[mask_us.size() * 99 / 100], mask_us.back(), step_us[step_us.size() / 2]);
-  }
+    std::printf("%-8s %6u tokens: %7zu bytes; %zu masks: median %.1f us, 99 %% %.0f us, most %.0f us; a token on, median %.2f us\n", name,
+                m.tokenizer.n_tokens, g.bytes, mask_us.size(), mask_us[mask_us.size() / 2], mask_us[mask_us.size() * 99 / 100],
+                mask_us.back(), step_us[step_us.size() / 2]);
+  });
 }
