@@ -1,5 +1,6 @@
 // A pattern is parsed into a tree, written as a program of ordered choices, and made deterministic: a state is the list of the program's
-// places that are still possible, in the order in which backtracking would try them.
+// places that are still possible, in the order in which backtracking would try them. What is asked about more than the next character is an
+// automaton of its own, the answers of which are read as parts of the characters (tok::Look).
 #include "split_pattern.h"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ struct PropertyRange {
 
 constexpr size_t kMaxPatternBytes = 8192, kMaxSets = 1024, kMaxProgram = 1u << 15, kMaxTable = 1u << 19;
 constexpr size_t kMaxSteps = size_t{1} << 26, kMaxPairs = size_t{1} << 23;  // so that a hostile pattern takes seconds at most
-constexpr uint32_t kMaxDepth = 64, kMaxRepeat = 1024, kForever = 0xFFFFFFFF, kLastCode = 0x10FFFF;
+constexpr uint32_t kMaxDepth = 64, kMaxRepeat = 1024, kForever = 0xFFFFFFFF, kLastCode = 0x10FFFF, kNoLook = 0xFFFFFFFF;
+constexpr uint32_t kMaxBehind = 8;  // characters that a look-behind reads
 
 // ---- sets of code points ------------------------------------------------------------------------------------------------
 
@@ -32,6 +34,8 @@ constexpr uint32_t kMaxDepth = 64, kMaxRepeat = 1024, kForever = 0xFFFFFFFF, kLa
 struct Set {
   std::vector<CharRange> ranges;
   bool end = false;
+  uint32_t look = kNoLook;  // a condition that is none on the next character: this look's answer is `yes`
+  bool yes = true;
 
   bool has(uint32_t code) const {
     const auto at = std::upper_bound(ranges.begin(), ranges.end(), code, [](uint32_t c, const CharRange& r) { return c < r.first; });
@@ -78,6 +82,12 @@ const Set& word_characters() {
   return set;
 }
 constexpr CharRange kLatinNumbers[] = {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}};
+Set word_by_itself() {
+  Set set = word_characters();
+  for (const CharRange& r : kLatinNumbers) set.add(r.first, r.last);
+  set.sort();
+  return set;
+}
 
 struct LongName {
   std::string_view name, category;
@@ -164,12 +174,18 @@ class Parser {
       if (next_char(s_.data() + i, s_.size() - i).code == kBadByte) return refuse("a byte that is no text");
     LINNET_TRY(choice(0, root));
     if (more()) return refuse("')' without '('");
-    if (may_be_empty(*root)) return refuse("an expression that may match nothing");
+    matches_nothing = may_be_empty(*root);
     return LINNET_OK;
   }
 
+  struct Look {
+    uint32_t root;
+    bool ahead;
+  };
   std::vector<Node> nodes;
   std::vector<Set> sets;
+  std::vector<Look> looks;       // what one asks about has a lower number
+  bool matches_nothing = false;  // the whole may
 
   template <class... Parts>
   Status refuse(const Parts&... what) {
@@ -197,6 +213,68 @@ class Parser {
   uint32_t add_set(Node::Kind kind, Set set) {
     sets.push_back(std::move(set));
     return add({kind, static_cast<uint32_t>(sets.size() - 1)});
+  }
+  // The condition that this look's answer is `yes`.
+  uint32_t add_answer(uint32_t look, bool yes) {
+    Set set;
+    set.look = look;
+    set.yes = yes;
+    return add_set(Node::kCondition, std::move(set));
+  }
+  Status add_look(uint32_t root, bool ahead, uint32_t* out) {
+    if (looks.size() == tok::kMaxLooks) return refuse("more than ", tok::kMaxLooks, " looks ahead and behind");
+    *out = static_cast<uint32_t>(looks.size());
+    looks.push_back({root, ahead});
+    return LINNET_OK;
+  }
+  // Whether a character of the set stands in front; asked for once.
+  Status look_behind(Set set, uint32_t* known, uint32_t* out) {
+    if (*known == kNoLook) LINNET_TRY(add_look(add_set(Node::kSet, std::move(set)), false, known));
+    *out = *known;
+    return LINNET_OK;
+  }
+
+  // The most characters that it reads.
+  uint64_t longest(uint32_t id) const {
+    const Node& n = nodes[id];
+    uint64_t most = n.kind == Node::kSet;
+    for (const uint32_t part : n.parts) most = n.kind == Node::kSequence ? most + longest(part) : std::max(most, longest(part));
+    return n.kind == Node::kRepeat ? std::min(most * n.most, uint64_t{kForever}) : std::min(most, uint64_t{kForever});
+  }
+
+  // \b, \B, ^, \A and \Z.
+  Status anchor(char which, uint32_t* out) {
+    Set any;
+    any.add(0, kLastCode);
+    uint32_t look = 0;
+    if (which == 'b' || which == 'B') {
+      Set word = word_by_itself();
+      LINNET_TRY(look_behind(word, &word_behind_, &look));
+      const bool apart = which == 'b';  // on one side a word, on the other none
+      const uint32_t next = add_set(Node::kCondition, word), no_next = add_set(Node::kCondition, inverse(word));
+      const uint32_t word_first = add({Node::kSequence, 0, {add_answer(look, true), apart ? no_next : next}});
+      const uint32_t word_last = add({Node::kSequence, 0, {add_answer(look, false), apart ? next : no_next}});
+      *out = add({Node::kChoice, 0, {word_first, word_last}});
+    } else if (which == '^') {  // at the end it is none behind a line break
+      Set others;
+      others.add('\n', '\n');
+      LINNET_TRY(look_behind(inverse(others), &others_behind_, &look));
+      const uint32_t line = add({Node::kSequence, 0, {add_answer(look, false), add_set(Node::kCondition, any)}});
+      LINNET_TRY(look_behind(any, &any_behind_, &look));
+      *out = add({Node::kChoice, 0, {add_answer(look, false), line}});
+    } else if (which == 'A') {
+      LINNET_TRY(look_behind(any, &any_behind_, &look));
+      *out = add_answer(look, false);
+    } else {
+      Set line, end;
+      line.add('\n', '\n');
+      end.end = true;
+      const uint32_t last = add_set(Node::kCondition, end);
+      const uint32_t line_end = add({Node::kSequence, 0, {add_set(Node::kSet, line), last}});
+      LINNET_TRY(add_look(line_end, true, &look));
+      *out = add({Node::kChoice, 0, {last, add_answer(look, true)}});
+    }
+    return LINNET_OK;
   }
 
   bool may_be_empty(uint32_t id) const {
@@ -328,7 +406,13 @@ class Parser {
       *out = add_set(Node::kCondition, std::move(set));
       return LINNET_OK;
     } else if (c == '^') {
-      return refuse("'^'");
+      ++at_;
+      last_letter_ = 0;
+      return anchor('^', out);
+    } else if (c == '\\' && at_ + 1 < s_.size() && std::string_view("bBAZ").find(s_[at_ + 1]) != std::string_view::npos) {
+      at_ += 2;
+      last_letter_ = 0;
+      return anchor(s_[at_ - 1], out);
     } else if (c == '*' || c == '+' || c == '?' || c == '{') {
       return refuse("a repeat of nothing");
     } else {
@@ -373,7 +457,7 @@ class Parser {
   Status group(uint32_t depth, uint32_t* out) {
     const size_t from = at_++;
     const bool outer_case = any_case_;
-    bool condition = false, negated = false;
+    bool condition = false, negated = false, behind = false;
     last_letter_ = 0;
     if (take("?:")) {
     } else if (take("?i:")) {
@@ -384,11 +468,19 @@ class Parser {
       condition = true;
       negated = is('!', 1);
       at_ += 2;
+    } else if (is('?') && is('<', 1) && (is('=', 2) || is('!', 2))) {
+      condition = behind = true;
+      negated = is('!', 2);
+      at_ += 3;
+    } else if (take("?i)") || take("?-i)")) {
+      // It holds up to the end of the group, for all alternatives that come behind it, which are one group.
+      any_case_ = s_[at_ - 3] == '?';
+      LINNET_TRY(choice(depth + 1, out));
+      any_case_ = outer_case;
+      return LINNET_OK;
     } else if (is('?')) {
       at_ = from;
-      const bool behind = is('<', 2) && (is('=', 3) || is('!', 3));
-      const char* const what = behind       ? "look-behind"
-                               : is('>', 2) ? "an atomic group"
+      const char* const what = is('>', 2)   ? "an atomic group"
                                : is('<', 2) ? "a named group"
                                : is('(', 2) ? "a condition on a group"
                                : is('~', 2) ? "an absent operator"
@@ -403,9 +495,15 @@ class Parser {
     any_case_ = outer_case;
     if (!condition) return LINNET_OK;
     Set set;
-    if (!as_condition(*out, &set)) {
+    if (behind || !as_condition(*out, &set)) {
+      const size_t end = at_;
       at_ = from;
-      return refuse("a look-ahead of more than one character");
+      if (behind && longest(*out) > kMaxBehind) return refuse("look-behind of more than ", kMaxBehind, " characters");
+      uint32_t look = 0;
+      LINNET_TRY(add_look(*out, !behind, &look));
+      at_ = end;
+      *out = add_answer(look, !negated);
+      return LINNET_OK;
     }
     set.sort();
     *out = add_set(Node::kCondition, negated ? inverse(set) : std::move(set));
@@ -417,7 +515,7 @@ class Parser {
     const Node& n = nodes[id];
     if (n.kind == Node::kChoice) return std::all_of(n.parts.begin(), n.parts.end(), [&](uint32_t part) { return as_condition(part, out); });
     if (n.kind == Node::kRepeat && n.least == 1) return as_condition(n.parts[0], out);
-    if (n.kind != Node::kSet && n.kind != Node::kCondition) return false;
+    if ((n.kind != Node::kSet && n.kind != Node::kCondition) || sets[n.set].look != kNoLook) return false;
     out->add(sets[n.set]);
     out->end = out->end || sets[n.set].end;
     return true;
@@ -510,15 +608,11 @@ class Parser {
         break;
       case 'w':
       case 'W':
-        if (any_case_) return refuse_at("without case, an escape");
-        found = word_characters();
-        if (!in_class)
-          for (const CharRange& r : kLatinNumbers) found.add(r.first, r.last);
-        found.sort();
+        found = in_class ? word_characters() : word_by_itself();
         break;
       case 'p':
       case 'P': {
-        if (any_case_) return refuse_at("without case, an escape");
+        if (any_case_ && in_class) return refuse_at("without case, an escape");
         const size_t end = is('{') ? s_.find('}', at_) : s_.npos;
         if (end == s_.npos) return refuse_at("an escape without {}");
         std::string_view name = s_.substr(at_ + 1, end - at_ - 1);
@@ -582,6 +676,7 @@ class Parser {
   size_t at_ = 0;
   bool any_case_ = false;
   char last_letter_ = 0;  // the letter right before, lower case
+  uint32_t word_behind_ = kNoLook, others_behind_ = kNoLook, any_behind_ = kNoLook;
 };
 
 // ---- the program, and its states ----------------------------------------------------------------------------------------
@@ -596,17 +691,29 @@ class Compiler {
   Compiler(Parser* parsed, SplitTables* out) : p_(*parsed), out_(*out) {}
 
   Status run(uint32_t root) {
-    // From the end to the beginning: each piece is written once what comes behind it is known.
-    program_.push_back({Op::kMatch, 0, 0, 0});
-    const uint32_t start = write(root, 0);
-    if (program_.size() > kMaxProgram) return p_.refuse("repeats of more than ", kMaxProgram, " steps");
     if (!classes()) return p_.refuse("more than ", tok::kMaxClasses, " kinds of characters");
+    uint32_t start = 0;
+    for (const Parser::Look& look : p_.looks) {
+      LINNET_TRY(write_all(look.root, &start));
+      if (!look_states(start, look.ahead)) return p_.refuse("more states than fit");
+      ++bits_;
+    }
+    LINNET_TRY(write_all(root, &start));
     if (!states(start)) return p_.refuse("more states than fit");
     if (!reads_once()) return p_.refuse("what reads the same text again and again");
+    out_.may_be_empty = p_.matches_nothing;
     return LINNET_OK;
   }
 
  private:
+  // From the end to the beginning: each piece is written once what comes behind it is known.
+  Status write_all(uint32_t root, uint32_t* start) {
+    program_ = {{Op::kMatch, 0, 0, 0}};
+    *start = write(root, 0);
+    if (program_.size() > kMaxProgram) return p_.refuse("repeats of more than ", kMaxProgram, " steps");
+    return LINNET_OK;
+  }
+
   uint32_t add(Op op) {
     if (program_.size() <= kMaxProgram) program_.push_back(op);
     return static_cast<uint32_t>(program_.size() - 1);
@@ -683,9 +790,107 @@ class Compiler {
   }
 
   using State = std::vector<uint32_t>;
+  uint32_t width() const { return (out_.n_classes + 1) << bits_; }
+  // A symbol is a class, or the end, and the answers of the looks that come before.
+  bool in(uint32_t symbol, uint32_t set) const {
+    const Set& s = p_.sets[set];
+    return s.look == kNoLook ? in_set_[symbol >> bits_][set] : (symbol >> s.look & 1) == s.yes;
+  }
+  bool reads(uint32_t symbol, const Op& op) const { return op.kind == Op::kRead && symbol >> bits_ < out_.n_classes && in(symbol, op.set); }
+
+  // Places that are possible behind a character, where a reading may begin at any place. True: one ends in front of the character.
+  bool behind(const State& from, uint32_t start, uint32_t symbol, State* out) {
+    out->clear();
+    ++mark_;
+    todo_ = from;
+    todo_.push_back(start);
+    bool found = false;
+    while (!todo_.empty()) {
+      const uint32_t at = todo_.back();
+      todo_.pop_back();
+      ++steps_;
+      if (seen_[at] == mark_) continue;
+      seen_[at] = mark_;
+      const Op& op = program_[at];
+      found = found || op.kind == Op::kMatch;
+      if (op.kind == Op::kEither) todo_.insert(todo_.end(), {op.next, op.other});
+      if (op.kind == Op::kCondition && in(symbol, op.set)) todo_.push_back(op.next);
+      if (reads(symbol, op)) out->push_back(op.next);
+    }
+    std::sort(out->begin(), out->end());
+    out->erase(std::unique(out->begin(), out->end()), out->end());
+    return found;
+  }
+  // Places from which the rest of the text, with the character in front of it, leads to the end; of those that stand behind a reading.
+  bool ahead(const State& from, uint32_t start, uint32_t symbol, State* out) {
+    out->clear();
+    leads_.assign(program_.size(), false);
+    steps_ += program_.size();
+    for (const uint32_t at : order_) {
+      const Op& op = program_[at];
+      if (op.kind == Op::kMatch)
+        leads_[at] = true;
+      else if (op.kind == Op::kEither)
+        leads_[at] = leads_[op.next] || leads_[op.other];
+      else if (op.kind == Op::kCondition)
+        leads_[at] = in(symbol, op.set) && leads_[op.next];
+      else
+        leads_[at] = reads(symbol, op) && std::binary_search(from.begin(), from.end(), op.next);
+    }
+    for (const uint32_t at : after_reads_)
+      if (leads_[at]) out->push_back(at);
+    return leads_[start];
+  }
+  // The places, each behind those that its value follows from without reading. What is repeated reads, so there is no circle.
+  void sort_places() {
+    std::vector<uint8_t> state(program_.size(), 0);
+    order_.clear();
+    after_reads_.clear();
+    for (uint32_t root = 0; root < program_.size(); ++root) {
+      if (program_[root].kind == Op::kRead) after_reads_.push_back(program_[root].next);
+      todo_ = {root};
+      while (!todo_.empty()) {
+        const uint32_t at = todo_.back();
+        const Op& op = program_[at];
+        if (state[at]++) {
+          if (state[at] == 2) order_.push_back(at);
+          state[at] = 2;
+          todo_.pop_back();
+          continue;
+        }
+        if (op.kind == Op::kEither && !state[op.other]) todo_.push_back(op.other);
+        if ((op.kind == Op::kEither || op.kind == Op::kCondition) && !state[op.next]) todo_.push_back(op.next);
+      }
+    }
+    std::sort(after_reads_.begin(), after_reads_.end());
+    after_reads_.erase(std::unique(after_reads_.begin(), after_reads_.end()), after_reads_.end());
+  }
+
+  bool look_states(uint32_t start, bool is_ahead) {
+    SplitTables::Look look{is_ahead};
+    seen_.assign(program_.size(), 0);
+    if (is_ahead) sort_places();
+    std::map<State, uint32_t> known = {{{}, 0}};
+    std::vector<State> all = {{}};
+    State to;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if ((i + 1) * width() > kMaxTable) return false;
+      for (uint32_t symbol = 0; symbol < width(); ++symbol) {
+        if (steps_ > kMaxSteps) return false;
+        const bool yes = is_ahead ? ahead(all[i], start, symbol, &to) : behind(all[i], start, symbol, &to);
+        const auto [at, is_new] = known.try_emplace(to, static_cast<uint32_t>(all.size()));
+        if (is_new) all.push_back(to);
+        if (at->second >= tok::kMaxStates) return false;
+        look.next.push_back(static_cast<uint16_t>(at->second | (yes ? tok::kPatternMatch : 0)));
+      }
+    }
+    look.n_states = static_cast<uint32_t>(all.size());
+    out_.looks.push_back(std::move(look));
+    return true;
+  }
 
   // What is possible behind a character of the class. True: a match ends in front of it, and nothing that would be tried after that counts.
-  bool step(const State& from, uint32_t kind, State* out) {
+  bool step(const State& from, uint32_t symbol, State* out) {
     out->clear();
     ++mark_;
     std::vector<uint32_t>& todo = todo_;
@@ -701,9 +906,9 @@ class Compiler {
       if (op.kind == Op::kEither) {
         todo.push_back(op.other);
         todo.push_back(op.next);
-      } else if (in_set_[kind][op.set] && op.kind == Op::kCondition) {
-        todo.push_back(op.next);
-      } else if (in_set_[kind][op.set] && kind < out_.n_classes && taken_[op.next] != mark_) {
+      } else if (op.kind == Op::kCondition) {
+        if (in(symbol, op.set)) todo.push_back(op.next);
+      } else if (taken_[op.next] != mark_ && reads(symbol, op)) {
         taken_[op.next] = mark_;
         out->push_back(op.next);
       }
@@ -716,13 +921,12 @@ class Compiler {
     taken_.assign(program_.size(), 0);
     std::map<State, uint32_t> known = {{{}, 0}, {{start}, tok::kPatternStart}};
     std::vector<State> all = {{}, {start}};
-    const uint32_t width = out_.n_classes + 1;
-    out_.next.assign(width, 0);
+    out_.next.assign(width(), 0);
     State to;
     for (size_t i = 1; i < all.size(); ++i) {
-      if (all.size() > tok::kMaxStates || (i + 1) * width > kMaxTable || steps_ > kMaxSteps) return false;
-      for (uint32_t kind = 0; kind < width; ++kind) {
-        const bool match = step(all[i], kind, &to);
+      if (all.size() > tok::kMaxStates || (i + 1) * width() > kMaxTable || steps_ > kMaxSteps) return false;
+      for (uint32_t symbol = 0; symbol < width(); ++symbol) {
+        const bool match = step(all[i], symbol, &to);
         const auto [at, is_new] = known.try_emplace(to, static_cast<uint32_t>(all.size()));
         if (is_new) all.push_back(to);
         if (at->second > tok::kMaxStates) return false;
@@ -738,7 +942,8 @@ class Compiler {
   // end without one. Where they go on in one and the same state, tok::PatternMemory keeps it from being read twice.
   bool reads_once() {
     const uint32_t n = out_.n_states;
-    const auto to = [this](uint64_t state, uint32_t kind) { return out_.next[static_cast<size_t>(state) * (out_.n_classes + 1) + kind]; };
+    const auto to = [this](uint64_t state, uint32_t kind) { return out_.next[static_cast<size_t>(state) * width() + kind]; };
+    const uint32_t end = out_.n_classes << bits_;  // the end of the text from here on
     // Whether reading may end without a further match.
     std::vector<bool> fails(n);
     uint32_t rounds = 0;
@@ -746,9 +951,9 @@ class Compiler {
       changed = false;
       if (++rounds > 100) return false;
       for (uint32_t state = n - 1; state > 0; --state)
-        for (uint32_t kind = 0; kind <= out_.n_classes && !fails[state]; ++kind) {
+        for (uint32_t kind = 0; kind < width() && !fails[state]; ++kind) {
           const uint32_t next = to(state, kind);
-          fails[state] = next == 0 || (!(next & tok::kPatternMatch) && (kind == out_.n_classes || fails[next]));
+          fails[state] = next == 0 || (!(next & tok::kPatternMatch) && (kind >= end || fails[next]));
           changed = changed || fails[state];
         }
     }
@@ -761,20 +966,20 @@ class Compiler {
       if (fails[first] && second && pairs.try_emplace(pair, kNew).second) todo.push_back(pair);
     };
     for (uint32_t state = 1; state < n; ++state) reach(state, tok::kPatternStart);
-    while (!todo.empty() && pairs.size() * (out_.n_classes + 1) <= kMaxPairs) {
+    while (!todo.empty() && pairs.size() * width() <= kMaxPairs) {
       const uint64_t pair = todo.back();
       todo.pop_back();
-      for (uint32_t kind = 0; kind < out_.n_classes; ++kind)
+      for (uint32_t kind = 0; kind < end; ++kind)
         if (!(to(pair / n, kind) & tok::kPatternMatch)) reach(to(pair / n, kind), to(pair % n, kind));
     }
-    if (pairs.size() * (out_.n_classes + 1) > kMaxPairs) return false;
+    if (pairs.size() * width() > kMaxPairs) return false;
     std::vector<std::pair<uint64_t, uint32_t>> way;  // a pair, and the kind to go on with
     for (auto& [from, mark] : pairs) {
       if (mark == kNew) way.push_back({from, 0});
       while (!way.empty()) {
         const auto [pair, kind] = way.back();
         if (kind == 0) pairs[pair] = kOnTheWay;
-        if (kind == out_.n_classes) {
+        if (kind == end) {
           pairs[pair] = kDone;
           way.pop_back();
           continue;
@@ -797,7 +1002,9 @@ class Compiler {
   std::vector<Op> program_;
   std::vector<std::vector<bool>> in_set_;  // by class, the last one the text's end
   std::vector<uint32_t> seen_, taken_, todo_;
-  uint32_t mark_ = 0;
+  std::vector<uint32_t> order_, after_reads_;  // places for ahead()
+  std::vector<bool> leads_;
+  uint32_t mark_ = 0, bits_ = 0;  // bits_: looks whose answers are read
   size_t steps_ = 0;
 };
 

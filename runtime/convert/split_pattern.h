@@ -13,6 +13,13 @@ struct SplitTables {  // see tok::Pattern
   uint32_t mode = 0, n_classes = 0, n_states = 0;
   std::vector<uint16_t> blocks, next;
   std::vector<uint8_t> classes;
+  struct Look {  // see tok::Look
+    bool ahead = false;
+    uint32_t n_states = 0;
+    std::vector<uint16_t> next = {};
+  };
+  std::vector<Look> looks = {};
+  bool may_be_empty = false;  // it may match nothing
 };
 
 // The alternatives are tried in their order, as backtracking does. What is not understood, or could make a text be read again and again, is

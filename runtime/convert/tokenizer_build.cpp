@@ -405,9 +405,17 @@ class Builder {
     bytes.insert(bytes.end(), from, from + count * sizeof(T));
   }
 
+  // The oldest version that has all of it, so that older runtimes read the tables, too.
+  uint32_t version() const {
+    const auto newer = [](const SplitTables& p) { return !p.looks.empty() || p.may_be_empty; };
+    if (std::any_of(p_.patterns.begin(), p_.patterns.end(), newer)) return 4;
+    return p_.patterns.empty() ? 2 : 3;
+  }
+
   void write_patterns() {
     if (p_.patterns.empty()) return;
     std::vector<tok::Pattern> patterns;
+    std::vector<tok::Look> looks;
     std::vector<uint16_t> blocks, next;
     std::vector<uint8_t> classes;
     const auto append = [](auto* to, const auto& from) {
@@ -418,11 +426,14 @@ class Builder {
       const uint32_t n_blocks = static_cast<uint32_t>(p.classes.size() / tok::kPatternBlock);
       patterns.push_back(
           {p.mode, p.n_classes, p.n_states, append(&blocks, p.blocks), append(&classes, p.classes), n_blocks, append(&next, p.next)});
+      for (const SplitTables::Look& look : p.looks)
+        looks.push_back({static_cast<uint32_t>(patterns.size() - 1), look.ahead, look.n_states, append(&next, look.next)});
     }
     section(tok::kPatterns, patterns.data(), patterns.size());
     section(tok::kPatternBlockOf, blocks.data(), blocks.size());
     section(tok::kPatternClassOf, classes.data(), classes.size());
     section(tok::kPatternNext, next.data(), next.size());
+    if (version() > 3) section(tok::kPatternLooks, looks.data(), looks.size());
   }
 
   void write_blob() {
@@ -439,8 +450,7 @@ class Builder {
                                       (type == kByteType ? tok::kByte : 0) | (type == kUnknownType ? tok::kUnknown : 0) |
                                       (ends_generation(i) ? tok::kEog : 0) | (continues(i) ? tok::kContinues : 0));
     }
-    // Without patterns the tables are those of version 2, which older runtimes read too.
-    const size_t header_bytes = p_.patterns.empty() ? tok::kHeader2Bytes : sizeof header_;
+    const size_t header_bytes = version() == 2 ? tok::kHeader2Bytes : version() == 3 ? tok::kHeader3Bytes : sizeof header_;
     out_->bytes.assign(header_bytes, 0);
     section(tok::kTextAt, text_at.data(), text_at.size());
     section(tok::kText, text.data(), text.size());
@@ -463,7 +473,7 @@ class Builder {
     out_->bytes.resize(static_cast<size_t>(align_up(out_->bytes.size(), 8)));
 
     header_.magic = tok::kMagic;
-    header_.version = p_.patterns.empty() ? 2 : tok::kVersion;
+    header_.version = version();
     header_.bytes = static_cast<uint32_t>(out_->bytes.size());
     header_.kind = p_.kind;
     header_.prefix = p_.prefix;

@@ -405,6 +405,9 @@ Status read_split(const json& step, const json& whole, bool replaces, TokenizerP
     SplitTables tables;
     if (!pattern_mode(*behavior, invert, &tables.mode)) return unknown(err, "pre_tokenizer", whole);
     LINNET_TRY(compile_split(regex ? *regex : literal_pattern(*text), kFile, &tables, err));
+    if (tables.may_be_empty && tables.mode > tok::kPatternDropGaps)  // what is nothing joins no neighbour
+      return fail(err, LINNET_UNSUPPORTED, kFile, ": the pre_tokenizer's behavior '", *behavior,
+                  "' is not supported for a pattern that may match nothing: ", regex ? *regex : *text);
     parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size()));
     parts->patterns.push_back(std::move(tables));
     return LINNET_OK;

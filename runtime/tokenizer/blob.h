@@ -19,7 +19,7 @@
 namespace linnet::tok {
 
 inline constexpr uint32_t kMagic = 0x4b544e4c;  // "LNTK"
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint32_t kMaxTokens = 1u << 21;
 inline constexpr uint32_t kMaxProbe = 4096;     // slots looked at for one key
 inline constexpr uint32_t kMaxAround = 4;       // special tokens put before a text, and after it
@@ -77,17 +77,29 @@ inline constexpr uint32_t kPatternBlock = 128, kPatternBlocks = 0x110000 / kPatt
 inline constexpr uint32_t kPatternStart = 1;       // state 0: nothing can match any more
 inline constexpr uint32_t kPatternMatch = 0x8000;  // of a transition: a match ends in front of the character
 inline constexpr uint32_t kMaxClasses = 255, kMaxStates = kPatternMatch - 1;
+inline constexpr uint32_t kMaxLooks = 8;  // of a pattern
 // An automaton over classes of code points. Offsets are elements of the sections named.
 struct Pattern {
   uint32_t mode, n_classes, n_states;
   uint32_t blocks_at;             // in kPatternBlockOf: the block of each kPatternBlock code points
   uint32_t classes_at, n_blocks;  // in kPatternClassOf: the class of each code point of a block
-  uint32_t next_at;               // in kPatternNext: [n_states][n_classes + 1], the last one for the end of the text
+  uint32_t next_at;               // in kPatternNext: [n_states][(n_classes + 1) << looks], the last class for the end of the text
+};
+// What a pattern asks about the text in front of or behind a place, by an automaton of its own that reads the text once from one end to the
+// other, ahead of the pattern. Its answers are bits: number k of a pattern's reads columns class << k | the bits of those before it, and
+// the pattern itself those of all. kPatternMatch of a transition: the answer is yes in front of the character.
+struct Look {
+  uint32_t pattern;            // in order
+  uint32_t ahead;              // 1: what follows the place, read from the end of the text on. 0: what is in front of it
+  uint32_t n_states, next_at;  // as in Pattern
 };
 struct PatternTables {
   uint32_t mode, n_classes;
   const uint16_t *blocks, *next;
   const uint8_t* classes;
+  uint32_t n_looks = 0;
+  const Look* looks = nullptr;
+  const uint16_t* all_next = nullptr;  // what a Look's next_at is an offset in
 };
 // When an SPM text gets a space put in front. Segment: each stretch between raw added tokens. Always: each stretch between added tokens
 // of both lists that does not begin with a space. First: as Always, but only where the text begins.
@@ -173,6 +185,7 @@ enum SectionId : uint32_t {
   kPatternBlockOf,  // uint16_t[]
   kPatternClassOf,  // uint8_t[]
   kPatternNext,     // uint16_t[]
+  kPatternLooks,    // Look[]; since version 4
   kSectionCount
 };
 struct Section {
@@ -201,8 +214,9 @@ struct Header {
 };
 static_assert(sizeof(Header) % 8 == 0 && sizeof(Header) <= sizeof(Tokenizer::header));
 
-// Version 2: the sections up to kScores.
+// Version 2: the sections up to kScores. Version 3: up to kPatternNext.
 inline constexpr uint32_t kHeader2Bytes = offsetof(Header, section) + (kScores + 1) * sizeof(Section);
+inline constexpr uint32_t kHeader3Bytes = offsetof(Header, section) + (kPatternNext + 1) * sizeof(Section);
 
 // Version 1: one split, NFC as a flag (1), and only the sections up to kAddedText.
 struct Header1 {
@@ -295,12 +309,26 @@ struct Tables {
   const char* normal_text;
   const double* scores;
 
+  const Look* looks() const { return reinterpret_cast<const Look*>(base_ + header->section[kPatternLooks].at); }
+  uint32_t looks_of(uint32_t pattern, const Look** first) const {
+    const uint32_t n = count(kPatternLooks);
+    uint32_t from = 0;
+    while (from < n && looks()[from].pattern != pattern) ++from;
+    uint32_t end = from;
+    while (end < n && looks()[end].pattern == pattern) ++end;
+    *first = looks() + from;
+    return end - from;
+  }
   const Pattern& pattern_at(uint32_t i) const { return reinterpret_cast<const Pattern*>(base_ + header->section[kPatterns].at)[i]; }
   PatternTables pattern(uint32_t i) const {
     const auto section = [this](SectionId id) { return base_ + header->section[id].at; };
     const Pattern& p = pattern_at(i);
-    return {p.mode, p.n_classes, reinterpret_cast<const uint16_t*>(section(kPatternBlockOf)) + p.blocks_at,
-            reinterpret_cast<const uint16_t*>(section(kPatternNext)) + p.next_at, section(kPatternClassOf) + p.classes_at};
+    const auto* const all = reinterpret_cast<const uint16_t*>(section(kPatternNext));
+    PatternTables out = {p.mode, p.n_classes, reinterpret_cast<const uint16_t*>(section(kPatternBlockOf)) + p.blocks_at, all + p.next_at,
+                         section(kPatternClassOf) + p.classes_at};
+    out.n_looks = looks_of(i, &out.looks);
+    out.all_next = all;
+    return out;
   }
   Trie trie(SectionId id) const { return {reinterpret_cast<const uint32_t*>(base_ + header->section[id].at), count(id)}; }
   std::string_view charsmap_text(uint32_t offset) const {  // "" for an offset that is none

@@ -33,12 +33,12 @@ Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* hea
     *header_bytes = sizeof *out;
     return LINNET_OK;
   }
-  if (old.version == 2) {
-    if (bytes < kHeader2Bytes)
-      return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
-    std::memcpy(out, blob, kHeader2Bytes);
-    for (uint32_t i = kPatterns; i < kSectionCount; ++i) out->section[i] = {kHeader2Bytes, 0};
-    *header_bytes = kHeader2Bytes;
+  if (old.version == 2 || old.version == 3) {
+    const uint32_t size = old.version == 2 ? kHeader2Bytes : kHeader3Bytes;
+    if (bytes < size) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
+    std::memcpy(out, blob, size);
+    for (uint32_t i = old.version == 2 ? kPatterns : kPatternLooks; i < kSectionCount; ++i) out->section[i] = {size, 0};
+    *header_bytes = size;
     return LINNET_OK;
   }
   if (old.version != 1)
@@ -118,7 +118,8 @@ Status check_sections(const Header& h, uint32_t header_bytes, Error* err) {
                                                        sizeof(Pattern),
                                                        2,
                                                        1,
-                                                       2};
+                                                       2,
+                                                       sizeof(Look)};
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
     if (s.at % 8 != 0 || s.at < header_bytes || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
@@ -182,12 +183,18 @@ Status check_steps(const Tables& t, Error* err) {
 }
 
 Status check_patterns(const Tables& t, Error* err) {
+  for (uint32_t i = 0; i < t.count(kPatternLooks); ++i)
+    if (t.looks()[i].pattern >= t.count(kPatterns) || (i && t.looks()[i].pattern < t.looks()[i - 1].pattern))
+      return bad(err, "pattern of a look", t.looks()[i].pattern);
   for (uint32_t i = 0; i < t.count(kPatterns); ++i) {
     const Pattern& p = t.pattern_at(i);
     if (p.mode >= kPatternModes) return bad(err, "mode of a pattern", p.mode);
     if (p.n_classes == 0 || p.n_classes > kMaxClasses) return bad(err, "classes of a pattern", p.n_classes);
     if (p.n_states <= kPatternStart || p.n_states > kMaxStates) return bad(err, "states of a pattern", p.n_states);
-    const uint32_t n_next = p.n_states * (p.n_classes + 1);
+    const Look* looks = nullptr;
+    const uint32_t n_looks = t.looks_of(i, &looks);
+    if (n_looks > kMaxLooks) return bad(err, "looks of a pattern", n_looks);
+    const uint32_t n_next = p.n_states * ((p.n_classes + 1) << n_looks);
     if (!fits(p.blocks_at, kPatternBlocks, t.count(kPatternBlockOf)) || p.n_blocks > kPatternBlocks ||
         !fits(p.classes_at, p.n_blocks * kPatternBlock, t.count(kPatternClassOf)) || !fits(p.next_at, n_next, t.count(kPatternNext)))
       return bad(err, "place of pattern", i);
@@ -198,6 +205,16 @@ Status check_patterns(const Tables& t, Error* err) {
       if (tables.classes[k] >= p.n_classes) return bad(err, "class of a pattern", tables.classes[k]);
     for (uint32_t k = 0; k < n_next; ++k)
       if ((tables.next[k] & ~kPatternMatch) >= p.n_states) return bad(err, "state of a pattern", tables.next[k]);
+    for (uint32_t k = 0; k < n_looks; ++k) {
+      const Look& look = looks[k];
+      if (look.ahead > 1) return bad(err, "direction of a look", look.ahead);
+      if (look.n_states == 0 || look.n_states > kMaxStates) return bad(err, "states of a look", look.n_states);
+      const uint32_t n = look.n_states * ((p.n_classes + 1) << k);
+      if (!fits(look.next_at, n, t.count(kPatternNext))) return bad(err, "place of a look", look.next_at);
+      for (uint32_t j = 0; j < n; ++j)
+        if ((tables.all_next[look.next_at + j] & ~kPatternMatch) >= look.n_states)
+          return bad(err, "state of a look", tables.all_next[look.next_at + j]);
+    }
   }
   return LINNET_OK;
 }
@@ -326,9 +343,18 @@ bool copies(const Header& h) { return metaspaced(h) || h.prefix || h.n_steps; }
 bool copies_twice(const Header& h) { return h.n_steps > 1 || (h.n_steps && (metaspaced(h) || h.prefix)); }
 // A buffer has a free byte in front, for the space that a prefix rule may put there, and one for kPrefixSegment's.
 uint64_t buffer_bytes(const Header& h, uint64_t text_bytes) { return normal_bytes(h, text_bytes) + 2; }
-uint64_t scratch_bytes_of(const Header& h, uint64_t text_bytes) {
-  const uint64_t buffers = copies_twice(h) ? 2 : copies(h) ? 1 : 0;
-  return work_bytes(buffer_bytes(h, text_bytes), h.kind == kUnigram) + buffers * buffer_bytes(h, text_bytes);
+// What looks say about a piece, for each split that has any: a piece is done with before the next one of the same split comes.
+uint32_t splits_with_looks(const Tables& t) {
+  uint32_t n = 0;
+  const Header& h = *t.header;
+  for (uint32_t i = 0; i < h.n_splits && t.count(kPatternLooks); ++i)
+    n += h.splits[i] >= kSplitPattern && t.pattern(h.splits[i] - kSplitPattern).n_looks;
+  return n;
+}
+uint64_t scratch_bytes_of(const Tables& t, uint64_t text_bytes) {
+  const Header& h = *t.header;
+  const uint64_t buffers = copies_twice(h) ? 2 : copies(h) ? 1 : 0, bytes = buffer_bytes(h, text_bytes);
+  return work_bytes(bytes, h.kind == kUnigram) + buffers * bytes + splits_with_looks(t) * look_bytes(bytes);
 }
 
 class Encoder {
@@ -341,6 +367,7 @@ class Encoder {
     work_.ids = work_.cells + cap_ + 1;
     buffer_[0] = reinterpret_cast<char*>(scratch + work_bytes(cap_, h_.kind == kUnigram));
     buffer_[1] = buffer_[0] + cap_;
+    looks_ = reinterpret_cast<uint8_t*>(buffer_[0]) + (copies_twice(h_) ? 2 : copies(h_) ? 1 : 0) * cap_;
   }
 
   // false: the tables promised that texts grow less than this one did.
@@ -414,7 +441,14 @@ class Encoder {
   void words(std::string_view s, uint32_t depth) {
     if (depth == h_.n_splits) return encode(s);
     const uint32_t number = h_.splits[depth];
-    if (number >= kSplitPattern) return pattern_words(t_.pattern(number - kSplitPattern), s, depth);
+    if (number >= kSplitPattern) {
+      const PatternTables pattern = t_.pattern(number - kSplitPattern);
+      uint8_t* const marks = looks_;
+      if (pattern.n_looks) looks_ += look_bytes(cap_);
+      pattern_words(pattern, s, depth, marks);
+      looks_ = marks;
+      return;
+    }
     const Split split = static_cast<Split>(number);
     for (size_t i = 0; i < s.size();) {
       const size_t n = word_bytes(split, s.data(), i, s.size());
@@ -430,11 +464,13 @@ class Encoder {
     }
   }
 
-  void pattern_words(const PatternTables& pattern, std::string_view s, uint32_t depth) {
+  void pattern_words(const PatternTables& pattern, std::string_view s, uint32_t depth, uint8_t* marks) {
     PatternMemory memory;
+    read_looks(pattern, s.data(), s.size(), marks);
+    memory.steps += pattern.n_looks * s.size();
     for (size_t i = 0; i < s.size();) {
       bool dropped = false;
-      const size_t n = pattern_bytes(pattern, s.data(), i, s.size(), &memory, &dropped);
+      const size_t n = pattern_bytes(pattern, s.data(), i, s.size(), marks, &memory, &dropped);
       if (!dropped) words({s.data() + i, n}, depth + 1);
       i += n;
     }
@@ -462,7 +498,8 @@ class Encoder {
   IdSink* out_;
   BpeWork work_;
   char* buffer_[2];
-  size_t cap_;  // of a buffer
+  uint8_t* looks_;  // for the splits from here on
+  size_t cap_;      // of a buffer
   bool fits_ = true;
 };
 
@@ -497,8 +534,7 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
 
 size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes) {
   if (text_bytes > tok::kMaxText) return SIZE_MAX;
-  const tok::Header& h = *tok::Tables(t).header;
-  const uint64_t bytes = alignof(uint64_t) - 1 + tok::scratch_bytes_of(h, text_bytes);
+  const uint64_t bytes = alignof(uint64_t) - 1 + tok::scratch_bytes_of(tok::Tables(t), text_bytes);
   return bytes > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(bytes);
 }
 

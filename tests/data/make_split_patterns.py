@@ -32,6 +32,8 @@ FAMILIES = {
               + "|".join(r"\s{%d}(?!\S)" % (1 << i) for i in range(9, 1, -1)) + r"|\s{1,2}(?!\S)|\s{1}",
     "GPT-4o": HEAD + r"((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+" + ENDING + "?|" + HEAD + r"((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*"
               + ENDING + r"?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + SPACES,
+    "Command A": r"\d{1,3}(?=(?:\d{3})*\b)",
+    "SuperBPE": r"(?=(\d{3})+(?!\d))",
 }
 SYNTAX = [
     r"[a-z&&[^aeiou]]+", r"[^a-z&&[^aeiou]]+", r"[\p{L}&&\p{Greek}[0-9]]+", r"[a-c[x-z]]+", r"[^[a-c]x]", r"\w+|\W", r"[\w&&\D]+", r"\s+$",
@@ -39,7 +41,10 @@ SYNTAX = [
     r"\p{Hiragana}+|\p{katakana}+|\p{Old_Italic}|\p{Cyrillic}+", r"\p{Uppercase_Letter}+", r"\p{lu}+",
     r"\u4e2d|\x{1F600}|\x41|\u00e9", r"\t|\f|\v|\a|\e", r"(?i:k)|(?i:[r-t]+)", r"(?i:LL|x(?-i:y)z)", r"a{,2}b", r"a{2,}", r"(?:ab|a)(?:c|bcd)?",
     r"a+?b?", r"(a|ab)(c|bcd)(d*)", r".+", r"[^\n]|\n", r"(?=[ab]|\d)\w+", r"\d+(?=\s|\z)|\d", r"\s(?=\S)|(?!a)\w", r"}|]",
-    r"[a-z]++\d|[a-z]", r"x*+y|x", r" ?+a", r"(?:(?:a|b)+c?)+", r"a??b", r"(?:a|b){2,3}", r"[&a]+|&&", r"[a&&b]|c", r"[\d\s]+", r"[^\d\S]+"]
+    r"[a-z]++\d|[a-z]", r"x*+y|x", r" ?+a", r"(?:(?:a|b)+c?)+", r"a??b", r"(?:a|b){2,3}", r"[&a]+|&&", r"[a&&b]|c", r"[\d\s]+", r"[^\d\S]+",
+    r"a\b", r"\ba", r"a\Bb|\B1", r"\b", r"\B", r"^a|\n^", r"a\n^", r"^\s*", r"\Aa|\A\s", r"a\Z|\n\Z", r"(?<=a|bc)x", r"(?<!ab)x", r"(?<=^a)b|c",
+    r"(?<=\ba).", r"(?<!\p{L})\p{L}{2}", r"(?<=\s)\S+", r"(?<=[a-z])(?=[A-Z])", r"a(?=bc|x+y)", r"\p{L}+(?!\p{L}|\s*\d)", r"a(?i)b|c", r"(?i)xY|k",
+    r"(?:a(?i)b|c)d", r"a(?-i)B|(?i:\p{Lu}+)|(?i:\w1)", r"a*", r"\s*", r"x??", r"|a", r"(?:a|)b?", r"(?=a(?!b(?=c)))\w", r"(?<!a)(?<!b)\w+(?<!c)"]
 BEHAVIORS = ("isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous")
 POOL = ["'s", "'S", "'re", "'LL", "'\u017f", "\u212a", "a", "A", "the", "World", "é", "ß", "中", "文字", "한", "ع", "ǅ", "ʰ", "の", "カ", "\u0301",
         "α", "Ж", "1", "23", "456", "٣", "½", " ", " ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\u0085", "\u2028", "!", "...", "-", "/", "😀",
@@ -47,7 +52,8 @@ POOL = ["'s", "'S", "'re", "'LL", "'\u017f", "\u212a", "a", "A", "the", "World",
 ATOMS = ["a", "b", r"\p{L}", r"\p{Lu}", r"\p{N}", r"\s", r"\S", r"[^\s\p{L}]", "[ab1]", r"\d", "[A-Z]", " ", r"\n", "中", ".", r"\w", r"\x{301}",
          r"[^\r\n]", "é", r"\P{Ll}", "'", r"\p{Han}", r"[a-c\p{M}-]", r"[\p{L}&&[^a-m]]", r"[a[^\s]]", r"[^\w&&\S]"]
 REPEATS = ["?", "*", "+", "{2}", "{1,3}", "{0,2}", "{2,}", "??", "*?", "+?", "{1,2}?"]
-LOOKS = [r"(?!\S)", r"(?=\p{L})", "(?!a|b)", r"(?=[^\n])", r"(?!\p{N}+)", r"\z", "$"]
+LOOKS = [r"(?!\S)", r"(?=\p{L})", "(?!a|b)", r"(?=[^\n])", r"(?!\p{N}+)", r"\z", "$", r"\b", r"\B", "^", r"\A", r"\Z", r"(?=\p{L}{2})", "(?!a+b)",
+         r"(?<=\s)", "(?<!a|bc)", r"(?=(?:\p{N}{2})*\b)", r"(?<=^\p{L})"]
 
 
 def random_text(rng, most):
@@ -79,7 +85,7 @@ def random_pattern(rng, depth):
 def main():
     rng = random.Random(31)
     jobs = [(name, pattern, 40) for name, pattern in FAMILIES.items()] + [("syntax", pattern, 12) for pattern in SYNTAX]
-    jobs += [("random", "|".join(random_pattern(rng, 2 - i) for i in range(rng.randint(1, 2))), 6) for _ in range(250)]
+    jobs += [("random", "|".join(random_pattern(rng, 2 - i) for i in range(rng.randint(1, 2))), 6) for _ in range(400)]
     lines = []
     for i, (name, pattern, n) in enumerate(jobs):
         behavior, invert = (BEHAVIORS[i % 5], bool(i // 5 % 2)) if name == "random" else ("isolated", False)
@@ -88,7 +94,10 @@ def main():
         except Exception as error:
             print(pattern, error)
             continue
-        texts = [random_text(rng, 14 if name != "Jais 2" or k % 5 else 3) for k in range(n)]
+        texts = []
+        if name in ("Command A", "SuperBPE"):
+            texts += ["".join(rng.choice("1234567890٣ ,.a_") if rng.random() < 0.3 else rng.choice("12345") for _ in range(30)) for _ in range(20)]
+        texts += [random_text(rng, 14 if name != "Jais 2" or k % 5 else 3) for k in range(n)]
         if name == "Jais 2":
             texts += [" " * k + "a" for k in (3, 5, 17, 63, 64, 65, 255, 600, 1100)]
         cases = [[text, [piece for piece, _ in split.pre_tokenize_str(text)]] for text in texts]

@@ -12,15 +12,41 @@ namespace {
 Status compile(std::string_view pattern, convert::SplitTables* out, Error* err) {
   return convert::compile_split(pattern, "made here", out, err);
 }
-tok::PatternTables view(const convert::SplitTables& p, uint32_t mode = tok::kPatternIsolated) {
-  return {mode, p.n_classes, p.blocks.data(), p.next.data(), p.classes.data()};
+// Bytes of each piece that the tables make, and whether it is dropped; *steps: what was read for it.
+std::vector<std::pair<size_t, bool>> pieces_of(const tok::PatternTables& p, std::string_view text, uint64_t* steps = nullptr) {
+  std::vector<std::pair<size_t, bool>> out;
+  std::vector<uint8_t> marks(p.n_looks ? tok::look_bytes(text.size()) : 0);
+  tok::read_looks(p, text.data(), text.size(), marks.data());
+  tok::PatternMemory memory;
+  for (size_t at = 0; at < text.size(); at += out.back().first) {
+    bool dropped = false;
+    const size_t n = tok::pattern_bytes(p, text.data(), at, text.size(), marks.data(), &memory, &dropped);
+    out.emplace_back(n, dropped);
+  }
+  if (steps) *steps = memory.steps + p.n_looks * text.size();
+  return out;
+}
+std::vector<std::string> kept(const tok::PatternTables& p, std::string_view text) {
+  std::vector<std::string> out;
+  size_t at = 0;
+  for (const auto& [n, dropped] : pieces_of(p, text)) {
+    if (!dropped) out.emplace_back(text.substr(at, n));
+    at += n;
+  }
+  return out;
 }
 std::vector<size_t> table_words(const convert::SplitTables& p, std::string_view text) {
+  std::vector<uint16_t> next = p.next;
+  std::vector<tok::Look> looks;
+  for (const convert::SplitTables::Look& look : p.looks) {
+    looks.push_back({0, look.ahead, look.n_states, static_cast<uint32_t>(next.size())});
+    next.insert(next.end(), look.next.begin(), look.next.end());
+  }
+  const uint32_t n_looks = static_cast<uint32_t>(looks.size());
+  const tok::PatternTables tables = {tok::kPatternIsolated, p.n_classes, p.blocks.data(), next.data(),
+                                     p.classes.data(),      n_looks,     looks.data(),    next.data()};
   std::vector<size_t> out;
-  tok::PatternMemory memory;
-  bool dropped = false;
-  for (size_t at = 0; at < text.size(); at += out.back())
-    out.push_back(tok::pattern_bytes(view(p), text.data(), at, text.size(), &memory, &dropped));
+  for (const auto& [n, dropped] : pieces_of(tables, text)) out.push_back(n);
   return out;
 }
 
@@ -60,6 +86,9 @@ constexpr Family kFamilies[] = {
      "[^\\r\\n\\p{L}\\p{N}]?((?=[\\p{L}])([^a-z]))*((?=[\\p{L}])([^A-Z]))+" ENDING
      "?|[^\\r\\n\\p{L}\\p{N}]?((?=[\\p{L}])([^a-z]))+((?=[\\p{L}])([^A-Z]))*" ENDING R"(?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" SPACES,
      nullptr},
+    {"Command A", R"(\d{1,3}(?=(?:\d{3})*\b))",
+     R"(\d{1,3}(?=(?:\d{3})*(?![\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149})"
+     R"(\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])))"},
 };
 
 std::string mixed_text(std::mt19937& rng, size_t most) {
@@ -88,7 +117,8 @@ std::string random_pattern(std::mt19937& rng, int depth) {
                                "[ab1]",    "\\d",       "[A-Z]",  " ",       "\\n",    "中",       ".",           "x",
                                "\\x{301}", "[^\\r\\n]", "é",      "\\P{Ll}", "'",      "\\p{Han}", "[a-c\\p{M}-]"};
   const char* const repeats[] = {"?", "*", "+", "{2}", "{1,3}", "{0,2}", "{2,}", "??", "*?", "+?", "{1,2}?", "++", "?+", "*+"};
-  const char* const looks[] = {"(?!\\S)", "(?=\\p{L})", "(?!a|b)", "(?=[^\\n])", "(?!\\p{N}+)", "\\z"};
+  const char* const looks[] = {"(?!\\S)",       "(?=\\p{L})", "(?!a|b)",  "(?=[^\\n])", "(?!\\p{N}+)", "\\z",    "(?=a+b|1)",
+                               "(?!\\p{L}{2})", "(?<=a|b1)",  "(?<!\\s)", "\\A",        "(?<!a[^b])",  "(?=.*1)"};
   std::string out;
   for (size_t n = 1 + rng() % 3; n; --n) {
     const auto kind = rng() % 10;
@@ -141,7 +171,7 @@ TEST_CASE("random patterns are cut as PCRE2 cuts them") {
   size_t compiled = 0, tried = 0, wrong = 0;
   std::map<std::string, size_t> why;
   while (compiled < (kSanitized ? 30 : 600)) {
-    REQUIRE(++tried < 10000);
+    REQUIRE(++tried < 20000);
     std::string pattern = random_pattern(rng, 2);
     if (rng() % 3) pattern += "|" + random_pattern(rng, 1) + (rng() % 2 ? "|\\s+(?!\\S)|\\s+" : "");
     convert::SplitTables tables;
@@ -152,6 +182,7 @@ TEST_CASE("random patterns are cut as PCRE2 cuts them") {
       ++why[text.substr(text.find("supported: ") + 11, text.find(" at byte") - text.find("supported: ") - 11)];
       continue;
     }
+    if (tables.may_be_empty) continue;  // the library's pieces are held against below
     ++compiled;
     std::string spelled = pattern;
     for (size_t at = 0; (at = spelled.find("\\p{Han}", at)) != spelled.npos; at += 10) spelled.replace(at, 7, "\\p{sc:Han}");
@@ -207,14 +238,7 @@ TEST_CASE("behaviours of a pattern are those of the tokenizers library") {
         static std::map<std::pair<std::string, bool>, std::unique_ptr<Loaded>> known;
         auto& l = known[{behavior, invert}];
         if (!l) l = built(tokenizer);
-        std::vector<std::string> got;
-        bool dropped = false;
-        tok::PatternMemory memory;
-        for (size_t at = 0, n = 0; at < text.size(); at += n) {
-          n = tok::pattern_bytes(tok::Tables(l->t).pattern(0), text.data(), at, text.size(), &memory, &dropped);
-          if (!dropped) got.push_back(text.substr(at, n));
-        }
-        if (got != want) FAIL(behavior << (invert ? " inverted" : "") << " on " << text);
+        if (kept(tok::Tables(l->t).pattern(0), text) != want) FAIL(behavior << (invert ? " inverted" : "") << " on " << text);
       }
   }
 }
@@ -250,13 +274,12 @@ TEST_CASE("patterns cut texts as the tokenizers library does") {  // tests/data/
     for (const json& c : v["cases"]) {
       const std::string text = c[0];
       std::vector<std::string> got;
-      tok::PatternMemory memory;
-      for (size_t at = 0, n = 0; at < text.size(); at += n, ++texts) {
-        bool dropped = false;
-        n = t.count(tok::kPatterns) ? tok::pattern_bytes(t.pattern(0), text.data(), at, text.size(), &memory, &dropped)
-                                    : tok::word_bytes(static_cast<tok::Split>(t.header->splits[0]), text.data(), at, text.size());
-        if (!dropped) got.push_back(text.substr(at, n));
+      if (t.count(tok::kPatterns)) got = kept(t.pattern(0), text);
+      for (size_t at = 0, n = 0; at < text.size() && !t.count(tok::kPatterns); at += n) {
+        n = tok::word_bytes(static_cast<tok::Split>(t.header->splits[0]), text.data(), at, text.size());
+        got.push_back(text.substr(at, n));
       }
+      texts += got.size();
       if (json(got) != c[1] && wrong++ < 5)
         failures += name + " " + pattern + "\n  got  " + json(got).dump() + "\n  want " + c[1].dump() + "\n";
     }
@@ -297,27 +320,22 @@ TEST_CASE("a compiled pattern is about as fast as a splitter that is written out
 }
 
 TEST_CASE("patterns that are not understood are refused by name and place") {
-  const std::pair<const char*, const char*> cases[] = {{"a(?<=b)", "look-behind at byte 1 of "},
-                                                       {"a(?<!b)", "look-behind at byte 1"},
+  const std::pair<const char*, const char*> cases[] = {{"a(?<=b{9})", "look-behind of more than 8 characters at byte 1 of "},
+                                                       {"a(?<!b+)", "look-behind of more than 8 characters at byte 1"},
                                                        {"(a)\\1", "a back-reference '\\1' at byte 3"},
                                                        {"\\k<a>", "a back-reference"},
                                                        {"\\g<0>", "a call of a group"},
                                                        {"(?>a)", "an atomic group"},
                                                        {"(?<n>a)", "a named group"},
                                                        {"(?(1)a|b)", "a condition on a group"},
-                                                       {"(?i)a", "a group with such a mark"},
-                                                       {"\\d{1,3}(?=(?:\\d{3})*\\b)", "a word boundary '\\b' at byte 20"},
-                                                       {"a(?=bc)", "a look-ahead of more than one character at byte 1"},
-                                                       {"^a", "'^' at byte 0"},
-                                                       {"\\Aa", "an anchor"},
+                                                       {"(?m)a", "a group with such a mark"},
+                                                       {"a\\Gb", "an anchor '\\G' at byte 1"},
+                                                       {"a(?=bc)?", "a repeated condition at byte 7"},
                                                        {"(?:ab)++", "a possessive repeat of more than a class at byte 6"},
                                                        {"a{1,2}+", "a mark behind {}"},
                                                        {"a{2}?", "a mark behind {}"},
                                                        {"a**", "a repeat of a repeat"},
                                                        {"(?:a?)*", "a repeat of what may match nothing"},
-                                                       {"a?", "an expression that may match nothing"},
-                                                       {"", "an expression that may match nothing"},
-                                                       {"a|", "an expression that may match nothing"},
                                                        {"a{2000}", "a repeat other than up to 1024 times"},
                                                        {"a{2,1}", "a repeat other than"},
                                                        {"{", "a repeat of nothing"},
@@ -339,7 +357,8 @@ TEST_CASE("patterns that are not understood are refused by name and place") {
                                                        {"(?i:ss)", "'ss' without case"},
                                                        {"(?i:é)", "a character beyond ASCII without case"},
                                                        {"(?i:[^a])", "an inverted class without case"},
-                                                       {"(?i:\\p{Lu})", "without case, an escape"},
+                                                       {"(?i:[\\p{Lu}])", "without case, an escape"},
+                                                       {"(?=aa)(?=bb)(?=cc)(?=dd)(?=ee)(?=ff)(?=gg)(?=hh)(?=ii)x", "more than 8 looks"},
                                                        {"(?:(?:(?:a{1000}){1000}){1000}){1000}", "repeats of more than"},
                                                        {"(?:ab)*c|a|b", "again and again"},
                                                        {"\\xFF", "an escape"},
@@ -384,34 +403,36 @@ TEST_CASE("tables of patterns are checked, and read a text a few times at most")
     for (const char* unit : {"a", " ", "\n", "\n ", " \n", "1", "'", "a ", "中", "中a", "!", "\xFF", " !", "aA", "\u0301", "      x"}) {
       std::string text;
       while (text.size() < 20000) text += unit;
-      tok::PatternMemory memory;
-      bool dropped = false;
-      for (size_t at = 0; at < text.size();) at += tok::pattern_bytes(p, text.data(), at, text.size(), &memory, &dropped);
-      INFO(family.name << " on " << json(lossy(unit)).dump() << ": " << memory.steps);
-      CHECK(memory.steps < 4 * text.size());
+      uint64_t steps = 0;
+      pieces_of(p, text, &steps);
+      INFO(family.name << " on " << json(lossy(unit)).dump() << ": " << steps);
+      CHECK(steps < (p.n_looks + 4) * text.size());
     }
   }
-  const auto l = with_pattern("a+|(?=\\p{Lu})\\p{L}|\\s+(?!\\S)|\\s");
   std::mt19937 rng(25);
-  REQUIRE(survives(l->blob.bytes));
-  const auto* header = reinterpret_cast<const tok::Header*>(l->blob.bytes.data());
-  size_t opened = 0;
-  const int rounds = kSanitized ? 150 : 8000;
-  for (int round = 0; round < rounds; ++round) {
-    std::vector<uint8_t> flipped = l->blob.bytes;
-    const tok::Section& s = header->section[tok::kPatterns + rng() % 4];
-    const size_t bytes = s.at + rng() % (s.at == header->section[tok::kPatterns].at ? sizeof(tok::Pattern) : s.count);
-    flipped[bytes] = static_cast<uint8_t>(rng() % 3 ? rng() % 12 : rng());
-    if (!survives(flipped)) FAIL("no error text");
-    Tokenizer t;
-    std::vector<uint64_t> aligned(flipped.size() / 8 + 1);
-    std::memcpy(aligned.data(), flipped.data(), flipped.size());
-    opened += tokenizer_open(aligned.data(), flipped.size(), 4096, &t, nullptr) == LINNET_OK;
+  for (const auto& [pattern, version] : {std::pair{"a+|(?=\\p{Lu})\\p{L}|\\s+(?!\\S)|\\s", 3u}, {"(?=aab)a+|(?<!ab)\\p{L}|\\s", 4u}}) {
+    const auto l = with_pattern(pattern);
+    REQUIRE(survives(l->blob.bytes));
+    const auto* header = reinterpret_cast<const tok::Header*>(l->blob.bytes.data());
+    size_t opened = 0;
+    const int rounds = kSanitized ? 150 : 8000;
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<uint8_t> flipped = l->blob.bytes;
+      const tok::Section& s = header->section[tok::kPatterns + rng() % (version + 1)];
+      const size_t bytes = s.at + rng() % (s.at == header->section[tok::kPatterns].at ? sizeof(tok::Pattern)
+                                                                                      : s.count * (s.count == 2 ? sizeof(tok::Look) : 1));
+      flipped[bytes] = static_cast<uint8_t>(rng() % 3 ? rng() % 12 : rng());
+      if (!survives(flipped)) FAIL("no error text");
+      Tokenizer t;
+      std::vector<uint64_t> aligned(flipped.size() / 8 + 1);
+      std::memcpy(aligned.data(), flipped.data(), flipped.size());
+      opened += tokenizer_open(aligned.data(), flipped.size(), 4096, &t, nullptr) == LINNET_OK;
+    }
+    CHECK(opened > static_cast<size_t>(rounds) / 20);
+    CHECK(opened < static_cast<size_t>(rounds));
+    CHECK(header->version == version);
   }
-  CHECK(opened > static_cast<size_t>(rounds) / 20);
-  CHECK(opened < static_cast<size_t>(rounds));
   // Tables without patterns are of version 2, as they were before there were any.
-  CHECK(header->version == 3);
   auto old = built(byte_level_json(kMerges));
   CHECK(reinterpret_cast<const tok::Header*>(old->memory.data())->version == 2);
   Tokenizer t;
