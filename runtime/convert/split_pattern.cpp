@@ -23,7 +23,7 @@ struct PropertyRange {
 };
 #include "unicode_properties.inc"
 
-constexpr size_t kMaxPatternBytes = 8192, kMaxSets = 1024, kMaxProgram = 1u << 15, kMaxTable = 1u << 19;
+constexpr size_t kMaxPatternBytes = 1u << 14, kMaxSets = 1024, kMaxProgram = 1u << 15, kMaxTable = 1u << 19;
 constexpr size_t kMaxSteps = size_t{1} << 26, kMaxPairs = size_t{1} << 23;  // so that a hostile pattern takes seconds at most
 constexpr uint32_t kMaxDepth = 64, kMaxRepeat = 1024, kForever = 0xFFFFFFFF, kLastCode = 0x10FFFF, kNoLook = 0xFFFFFFFF;
 constexpr uint32_t kMaxBehind = 8;  // characters that a look-behind reads
@@ -133,6 +133,10 @@ bool is_letter(uint32_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
 // The characters of a general category or a script; false: there is none of that name.
 bool property(std::string_view spelled, Set* out) {
+  if (spelled == "=word") {
+    *out = set_of([](uint32_t c) { return tok::is_word(c); });
+    return true;
+  }
   std::string name;
   for (const char c : spelled)
     if (c != ' ' && c != '_' && c != '-') name.push_back(lower(c));
@@ -169,7 +173,7 @@ class Parser {
   Parser(std::string_view pattern, const char* label, Error* err) : s_(pattern), label_(label), err_(err) {}
 
   Status run(uint32_t* root) {
-    if (s_.size() > kMaxPatternBytes) return refuse("more than 8192 bytes");
+    if (s_.size() > kMaxPatternBytes) return refuse("more than ", kMaxPatternBytes, " bytes");
     for (size_t i = 0; i < s_.size(); i += next_char(s_.data() + i, s_.size() - i).bytes)
       if (next_char(s_.data() + i, s_.size() - i).code == kBadByte) return refuse("a byte that is no text");
     LINNET_TRY(choice(0, root));
@@ -1010,10 +1014,22 @@ class Compiler {
 
 }  // namespace
 
-Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err) {
+Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err, bool meta) {
   Parser parser(pattern, label, err);
   uint32_t root = 0;
   LINNET_TRY(parser.run(&root));
+  for (Set& set : parser.sets) {
+    if (!meta || set.look != kNoLook) continue;
+    const bool has = set.has(0x2581);
+    if (has == set.has(' ')) continue;
+    Set space;
+    space.add(' ', ' ');
+    if (has)
+      set.add(' ', ' ');
+    else
+      set.ranges = both(set, inverse(space)).ranges;
+    set.sort();
+  }
   return Compiler(&parser, out).run(root);
 }
 

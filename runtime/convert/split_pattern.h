@@ -23,8 +23,9 @@ struct SplitTables {  // see tok::Pattern
 };
 
 // The alternatives are tried in their order, as backtracking does. What is not understood, or could make a text be read again and again, is
-// LINNET_UNSUPPORTED, with the place in the pattern. label: the file, for error texts.
-Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err);
+// LINNET_UNSUPPORTED, with the place in the pattern. label: the file, for error texts. meta: the pattern sees U+2581 where the tables'
+// texts have ' '. Beside Oniguruma's properties there is \p{=word}, what the Rust library calls \w.
+Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err, bool meta = false);
 // The pattern that matches this text alone.
 std::string literal_pattern(std::string_view text);
 

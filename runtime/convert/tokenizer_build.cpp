@@ -56,7 +56,9 @@ class Builder {
 
   Status run() {
     LINNET_TRY(check());
+    spelled_ = p_.tokens;
     LINNET_TRY(texts());
+    if (p_.shows_steps) shows();
     LINNET_TRY(steps());
     if (!merges()) {
       LINNET_TRY(pieces());
@@ -78,8 +80,16 @@ class Builder {
     tables_ = t;
     if (std::any_of(p_.added.begin(), p_.added.end(), [](const AddedToken& a) { return a.normalized; })) {
       // What normalising puts in front of a token is part of it: the space in front of "<s>" was taken with it, and comes back.
-      for (const AddedToken& a : p_.added)
-        if (a.normalized && metaspaced()) texts_[a.id] = normal_text(a.text);
+      for (const AddedToken& a : p_.added) {
+        if (!a.normalized) continue;
+        spelled_[a.id] = normal_text(a.text, false);
+        if (metaspaced())
+          texts_[a.id] = normal_text(a.text, true);
+        else if (byte_level() && spelled_[a.id] != a.text)
+          texts_[a.id] = spelled_[a.id];
+        if (p_.kind == tok::kWordPiece) texts_[a.id] = wordpiece_text(a.id);
+      }
+      if (p_.shows_steps) shows();
       LINNET_TRY(added_list(true));
       write_blob();
       LINNET_TRY(tokenizer_open(out_->bytes.data(), out_->bytes.size(), n_tokens(), &t, err_));
@@ -92,7 +102,13 @@ class Builder {
   uint32_t n_tokens() const { return static_cast<uint32_t>(p_.tokens.size()); }
   bool spm() const { return p_.kind == tok::kSpm; }
   bool merges() const { return p_.kind == tok::kSpm || p_.kind == tok::kByteLevel; }
-  bool metaspaced() const { return p_.kind == tok::kSpm || p_.kind == tok::kUnigram; }
+  bool metaspaced() const { return (p_.kind == tok::kSpm || p_.kind == tok::kUnigram) && !p_.as_spelled; }
+  // Where no token is looked for in normalised texts the tables need not say so.
+  bool late() const {
+    return metaspaced() && p_.late_spaces && p_.prefix != tok::kPrefixWord &&
+           std::any_of(p_.added.begin(), p_.added.end(), [](const AddedToken& a) { return a.normalized; });
+  }
+  bool byte_level() const { return p_.kind == tok::kByteLevel; }
 
   Status check() {
     if (p_.tokens.empty() || p_.tokens.size() > tok::kMaxTokens)
@@ -128,10 +144,10 @@ class Builder {
       const int32_t type = types_[i];
       if (p_.kind == tok::kWordPiece) {
         texts_[i] = wordpiece_text(i);
-      } else if (metaspaced()) {
+      } else if (!byte_level()) {
         const int byte = type == kByteType ? byte_of_spelling(spelled) : -1;
         if (type == kByteType && byte < 0) return fail(err_, LINNET_BAD_FILE, p_.label, ": byte token ", i, " is spelled '", spelled, "'");
-        texts_[i] = byte >= 0 ? std::string(1, static_cast<char>(byte)) : with_spaces(spelled);
+        texts_[i] = byte >= 0 ? std::string(1, static_cast<char>(byte)) : p_.as_spelled ? spelled : with_spaces(spelled);
         if (byte >= 0) byte_ids_[byte] = static_cast<int32_t>(i);
       } else if (type != kNormal || !decode_letters(spelled, &texts_[i])) {
         texts_[i] = spelled;
@@ -150,6 +166,38 @@ class Builder {
     return LINNET_OK;
   }
 
+  // What tokens decode to, where a decoder does more than the kind of tokenizer says.
+  void shows() {
+    bool same = true;
+    shown_.clear();
+    for (uint32_t i = 0; i < n_tokens(); ++i)
+      for (const bool first : {false, true}) {
+        std::string s = spelled_[i];
+        for (const ShowStep& step : p_.shows) show(step, first, &s);
+        same = same && s == texts_[i];
+        shown_.push_back(std::move(s));
+      }
+    if (same) shown_.clear();
+  }
+  static void show(const ShowStep& step, bool first, std::string* s) {
+    const size_t n = step.from.size();
+    if (step.kind == ShowStep::kReplace) {
+      const std::string_view to = first && step.strips_first ? std::string_view() : step.to;
+      for (size_t at = 0; (at = s->find(step.from, at)) != s->npos; at += to.size()) s->replace(at, n, to);
+    } else if (step.kind == ShowStep::kBytes) {
+      if (const int byte = byte_of_spelling(*s); byte >= 0) *s = std::string(1, static_cast<char>(byte));
+    } else if (step.kind == ShowStep::kStrip) {
+      for (uint32_t k = 0; k < step.start && s->starts_with(step.from) && (first || !step.strips_first); ++k) s->erase(0, n);
+      for (uint32_t k = 0; k < step.stop && s->ends_with(step.from); ++k) s->resize(s->size() - n);
+    } else if (step.kind == ShowStep::kClean) {
+      clean_up(s);
+    } else if (!first && step.kind == ShowStep::kWords && n && s->starts_with(step.from)) {
+      s->erase(0, n);
+    } else if (!first) {
+      s->insert(0, " ");
+    }
+  }
+
   bool continues(uint32_t id) const {
     return p_.kind == tok::kWordPiece && types_[id] == kNormal && !p_.continuing.empty() &&
            p_.tokens[id].compare(0, p_.continuing.size(), p_.continuing) == 0;
@@ -157,13 +205,16 @@ class Builder {
   // A word brings the space in front of it; the marks of English punctuation take it away again.
   std::string wordpiece_text(uint32_t id) const {
     if (continues(id)) return p_.tokens[id];
-    std::string s = " " + p_.tokens[id];
+    std::string s = " " + spelled_[id];
+    if (p_.cleanup) clean_up(&s);
+    return s;
+  }
+  static void clean_up(std::string* s) {
     constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {
         {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
         {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
     for (const auto& [from, to] : kCleanup)
-      for (size_t at = 0; p_.cleanup && (at = s.find(from, at)) != s.npos; at += to.size()) s.replace(at, from.size(), to);
-    return s;
+      for (size_t at = 0; (at = s->find(from, at)) != s->npos; at += to.size()) s->replace(at, from.size(), to);
   }
 
   // The steps of normalising and their tables.
@@ -179,11 +230,12 @@ class Builder {
         arg = static_cast<uint32_t>(maps_.size());
         maps_.push_back({static_cast<uint32_t>(ranges_.size()), static_cast<uint32_t>(step.map.size())});
         for (const CharRule& r : step.map) ranges_.push_back({r.first, r.last, text(r.text), static_cast<uint32_t>(r.text.size())});
-      } else if (step.op == tok::kStepReplace || step.op == tok::kStepRuns || step.op == tok::kStepPrepend) {
+      } else if (step.op == tok::kStepReplace || step.op == tok::kStepRuns || step.op == tok::kStepPrepend ||
+                 step.op == tok::kStepPattern) {
         if (step.from.size() > tok::kMaxPattern || step.to.size() > tok::kMaxPattern)
           return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer replaces '", step.from, "' by '", step.to, "', longer than ",
                       tok::kMaxPattern);
-        arg = static_cast<uint32_t>(replaces_.size());
+        arg = step.pattern << 16 | static_cast<uint32_t>(replaces_.size());
         const uint32_t from_at = text(step.from), to_at = text(step.to);
         replaces_.push_back({from_at, static_cast<uint32_t>(step.from.size()), to_at, static_cast<uint32_t>(step.to.size())});
       } else if (step.op == tok::kStepCharsmap || step.op == tok::kStepClusters) {
@@ -203,15 +255,25 @@ class Builder {
     return LINNET_OK;
   }
 
+  // Tokens that the model finds in plain text: normal ones, and in a tokenizer.json those of its vocabulary that are added, if not special.
+  std::vector<bool> plain_tokens() const {
+    std::vector<bool> out(n_tokens());
+    for (uint32_t i = 0; i < n_tokens(); ++i) out[i] = types_[i] == kNormal;
+    const bool merged = p_.kind == tok::kByteLevel || (spm() && !p_.as_spelled);  // of which the merges know the others
+    for (const AddedToken& a : p_.added) out[a.id] = out[a.id] || (!merged && a.in_vocabulary && types_[a.id] == kUserType);
+    return out;
+  }
+
   // The trie of Unigram and WordPiece.
   Status pieces() {
+    const std::vector<bool> plain = plain_tokens();
     std::vector<std::pair<std::string, uint32_t>> keys;
     double least = INFINITY;
     for (uint32_t i = 0; i < n_tokens(); ++i) {
       if (p_.kind == tok::kUnigram && (types_[i] == kNormal || !p_.float_scores)) least = std::min(least, p_.scores[i]);
       const std::string& key = p_.kind == tok::kUnigram ? texts_[i] : p_.tokens[i];
-      if (types_[i] != kNormal || key.empty() || key.find('\0') != key.npos) continue;
-      if (p_.kind == tok::kUnigram && p_.tokens[i].find(' ') != std::string::npos) continue;  // as in word_table
+      if (!plain[i] || key.empty() || key.find('\0') != key.npos) continue;
+      if (metaspaced() && p_.tokens[i].find(' ') != std::string::npos) continue;  // as in word_table
       bool whole = true;
       for (size_t at = 0; at < key.size();) {
         const Char c = next_char(key.data() + at, key.size() - at);
@@ -290,7 +352,7 @@ class Builder {
 
   // See kWordwise. Runs of unknown characters must not be cut either, so the space has to be a symbol.
   bool wordwise() const {
-    if (!spm()) return false;
+    if (!spm() || p_.ignore_merges) return false;
     for (const tok::MergeSlot& slot : merge_slots_) {
       if (slot.left == tok::kEmpty) continue;
       const std::string& s = texts_[slot.result];
@@ -334,12 +396,12 @@ class Builder {
 
   Status word_table() {
     std::vector<uint32_t> ids;
+    const std::vector<bool> plain = plain_tokens();
     for (uint32_t i = 0; i < texts_.size(); ++i) {
-      const bool plain = i >= n_tokens() || types_[i] == kNormal;
-      if (!plain || texts_[i].empty()) continue;
+      if ((i < n_tokens() && !plain[i]) || texts_[i].empty()) continue;
       // The text that is looked up has no ' ' of its own (it stands for U+2581), so a token spelled with one is out of reach.
-      const bool reachable = !spm() || i >= n_tokens() || p_.tokens[i].find(' ') == std::string::npos;
-      if (spm() ? reachable && is_one_char(texts_[i]) : p_.kind == tok::kByteLevel && p_.ignore_merges) ids.push_back(i);
+      const bool reachable = !metaspaced() || i >= n_tokens() || p_.tokens[i].find(' ') == std::string::npos;
+      if (spm() ? reachable && (is_one_char(texts_[i]) || p_.ignore_merges) : byte_level() && p_.ignore_merges) ids.push_back(i);
     }
     for (uint64_t slots = ids.empty() ? 0 : ids.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
       word_slots_.assign(slots, 0);
@@ -357,7 +419,7 @@ class Builder {
   }
 
   // An added token as it stands in a normalised text.
-  std::string normal_text(const std::string& text) const {
+  std::string normal_text(const std::string& text, bool spaces) const {
     const tok::Tables t(tables_);
     std::string s = text;
     for (uint32_t i = 0; i < header_.n_steps; ++i) {
@@ -368,13 +430,13 @@ class Builder {
       next.resize(writer.n);
       s = std::move(next);
     }
-    return metaspaced() ? (p_.prefixed_added ? " " : "") + with_spaces(s) : s;
+    return metaspaced() && spaces ? (p_.prefixed_added ? " " : "") + with_spaces(s) : s;
   }
 
   Status added_list(bool normal) {
     std::vector<std::pair<std::string, const AddedToken*>> list;
     for (const AddedToken& a : p_.added)
-      if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text) : a.text, &a);
+      if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text, !late()) : a.text, &a);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (size_t i = 0; i < list.size(); ++i) {
       const auto& [text, a] = list[i];
@@ -408,12 +470,15 @@ class Builder {
   // The oldest version that has all of it, so that older runtimes read the tables, too.
   uint32_t version() const {
     const auto newer = [](const SplitTables& p) { return !p.looks.empty() || p.may_be_empty; };
-    if (std::any_of(p_.patterns.begin(), p_.patterns.end(), newer)) return 4;
+    const auto newer_step = [](const NormalStep& s) { return s.op == tok::kStepPattern; };
+    if (std::any_of(p_.patterns.begin(), p_.patterns.end(), newer) || std::any_of(p_.steps.begin(), p_.steps.end(), newer_step) ||
+        p_.as_spelled || late() || !shown_.empty() || (spm() && p_.ignore_merges))
+      return 4;
     return p_.patterns.empty() ? 2 : 3;
   }
 
   void write_patterns() {
-    if (p_.patterns.empty()) return;
+    if (version() < 3) return;
     std::vector<tok::Pattern> patterns;
     std::vector<tok::Look> looks;
     std::vector<uint16_t> blocks, next;
@@ -433,7 +498,17 @@ class Builder {
     section(tok::kPatternBlockOf, blocks.data(), blocks.size());
     section(tok::kPatternClassOf, classes.data(), classes.size());
     section(tok::kPatternNext, next.data(), next.size());
-    if (version() > 3) section(tok::kPatternLooks, looks.data(), looks.size());
+    if (version() < 4) return;
+    section(tok::kPatternLooks, looks.data(), looks.size());
+    std::vector<uint32_t> at;
+    std::string text;
+    for (const std::string& s : shown_) {
+      at.push_back(static_cast<uint32_t>(text.size()));
+      text += s;
+    }
+    if (!shown_.empty()) at.push_back(static_cast<uint32_t>(text.size()));
+    section(tok::kShownAt, at.data(), at.size());
+    section(tok::kShown, text.data(), text.size());
   }
 
   void write_blob() {
@@ -480,7 +555,7 @@ class Builder {
     header_.flags = (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
                     (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u) |
                     (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u) |
-                    (p_.solid_spaces ? tok::kSolidSpaces : 0u);
+                    (p_.solid_spaces ? tok::kSolidSpaces : 0u) | (p_.as_spelled ? tok::kAsSpelled : 0u) | (late() ? tok::kLateSpaces : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;
@@ -532,7 +607,9 @@ class Builder {
   TokenizerBlob* out_;
   Error* err_;
   std::vector<int32_t> types_;
-  std::deque<std::string> texts_;  // of symbols; a deque, since symbols are added while views into it are held
+  std::vector<std::string> spelled_;  // tokens, added ones as they stand in normalised texts
+  std::vector<std::string> shown_;    // what tokens decode to, where that is not their text
+  std::deque<std::string> texts_;     // of symbols; a deque, since symbols are added while views into it are held
   std::vector<Merge> merges_;
   std::vector<uint32_t> ranks_;  // of merges_
   std::vector<tok::MergeSlot> merge_slots_;

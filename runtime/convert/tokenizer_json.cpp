@@ -226,9 +226,15 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
   if (!model || !model->is_object()) return bad(err, "model is ", model ? json_show(*model) : "missing", ", not an object");
   constexpr const char* where = "tokenizer.json: model";
   const std::string kind = model_type(*model);
-  if (kind != "BPE" && kind != "Unigram" && kind != "WordPiece")
-    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.type '", kind, "' is not supported; known are BPE, Unigram and WordPiece");
-  if (kind == "WordPiece") {
+  const bool word_level = kind == "WordLevel";
+  if (kind != "BPE" && kind != "Unigram" && kind != "WordPiece" && !word_level)
+    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.type '", kind,
+                "' is not supported; known are BPE, Unigram, WordPiece and WordLevel");
+  if (word_level) {  // pieces of which none goes on
+    parts->kind = tok::kWordPiece;
+    parts->continuing = "\xFF";
+    parts->max_chars = UINT32_MAX;
+  } else if (kind == "WordPiece") {
     parts->kind = tok::kWordPiece;
     LINNET_TRY(read_text(*model, where, "continuing_subword_prefix", &parts->continuing, err));
     if (get_u32(*model, "max_input_chars_per_word", &parts->max_chars) == Got::kWrong)
@@ -261,6 +267,8 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
     else if (byte_fallback && s.size() == 6 && s.compare(0, 3, "<0x") == 0 && s[5] == '>')
       parts->types[i] = kByteType;
   }
+  // There the library fails at texts.
+  if (parts->kind == tok::kWordPiece && parts->unk_id < 0) return unknown(err, "a model whose unk_token is no token", unk);
   return LINNET_OK;
 }
 
@@ -269,14 +277,17 @@ bool type_is(const json& value, const char* type) {
   return t && *t == type;
 }
 
-// A Sequence's members under `key`, or the value itself as the only one.
+// A Sequence's members under `key`, those of Sequences among them too, or the value itself as the only one.
+void add_members(const json& value, const char* key, uint32_t depth, std::vector<const json*>* out) {
+  const json* const list = type_is(value, "Sequence") ? json_member(value, key) : nullptr;
+  if (const auto* array = list && depth < 8 ? list->get_ptr<const json::array_t*>() : nullptr)
+    for (const json& v : *array) add_members(v, key, depth + 1, out);
+  else
+    out->push_back(&value);
+}
 std::vector<const json*> members(const json& value, const char* key) {
   std::vector<const json*> out;
-  const json* const list = type_is(value, "Sequence") ? json_member(value, key) : nullptr;
-  if (const auto* array = list ? list->get_ptr<const json::array_t*>() : nullptr)
-    for (const json& v : *array) out.push_back(&v);
-  else
-    out.push_back(&value);
+  add_members(value, key, 0, &out);
   return out;
 }
 
@@ -318,13 +329,31 @@ Status read_bert_normalizer(const json& step, TokenizerParts* parts, bool* han, 
   return LINNET_OK;
 }
 
-// *replaces: ' ' becomes U+2581. *han: BertNormalizer sets Han characters apart.
-Status read_normalizer(const json* value, bool* replaces, bool* han, TokenizerParts* parts, Error* err) {
+// What the normalizer says that its steps do not.
+struct Normal {
+  bool replaces = false;    // ' ' becomes U+2581, which is done behind all steps
+  bool han = false;         // BertNormalizer sets Han characters apart
+  bool byte_level = false;  // bytes become letters, as ByteLevel in the pre_tokenizer does it
+};
+Status read_normalizer(const json* value, Normal* normal, TokenizerParts* parts, Error* err) {
   if (is_null(value)) return LINNET_OK;
   constexpr const char* where = "tokenizer.json: normalizer";
+  bool* const replaces = &normal->replaces;
+  bool is_step = false;                                // `replaces` is one of the steps
+  size_t prepends_at = 0;                              // where the step of kPrefixSegment would be
   const bool merges = parts->kind == tok::kByteLevel;  // not told apart from SentencePiece's BPE yet
   for (const json* step : members(*value, "normalizers")) {
     if (parts->steps.size() > tok::kMaxSteps) break;  // too many, which build_tokenizer says
+    if (normal->byte_level || normal->han)
+      return unknown(err, "a step behind ByteLevel, or behind BertNormalizer's handle_chinese_chars", *value);
+    const bool sees_spaces = type_is(*step, "Strip") || type_is(*step, "Replace") || type_is(*step, "Prepend") ||
+                             type_is(*step, "Precompiled") || type_is(*step, "BertNormalizer") || type_is(*step, "NFKC") ||
+                             type_is(*step, "NFKD");
+    if (*replaces && sees_spaces && !is_step) {
+      parts->steps.push_back(replace_step(tok::kStepReplace, " ", std::string(kMeta)));
+      is_step = true;  // spaces that come later are none of these, so U+2581 is none either
+      *replaces = parts->solid_spaces = false;
+    }
     const std::string* const prepend = text_of(json_member(*step, "prepend"));
     const json* const pattern = json_member(*step, "pattern");
     const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
@@ -345,30 +374,47 @@ Status read_normalizer(const json* value, bool* replaces, bool* han, TokenizerPa
       LINNET_TRY(read_bool(*step, where, "strip_left", &left, err));
       LINNET_TRY(read_bool(*step, where, "strip_right", &right, err));
       parts->steps.push_back({tok::kStepStrip, (left ? 1u : 0u) | (right ? 2u : 0u)});
-    } else if (type_is(*step, "Prepend") && prepend && *prepend == kMeta && merges && !*replaces) {
+    } else if (type_is(*step, "Prepend") && prepend && *prepend == kMeta && merges && !*replaces && parts->prefix == tok::kPrefixNever) {
       parts->prefix = tok::kPrefixSegment;
       parts->prefixed_added = true;
+      prepends_at = parts->steps.size();
     } else if (type_is(*step, "Prepend") && prepend) {
       parts->steps.push_back(replace_step(tok::kStepPrepend, "", *prepend));
-    } else if (parts->kind != tok::kWordPiece && replaces_space(*step, " ", kMeta)) {
+    } else if (parts->kind != tok::kWordPiece && replaces_space(*step, " ", kMeta) && !is_step) {
       *replaces = parts->solid_spaces = true;
-    } else if (type_is(*step, "Replace") && with && what && !what->empty() && parts->prefix == tok::kPrefixNever && !*replaces) {
+    } else if (type_is(*step, "Replace") && with && what && !what->empty()) {
       parts->steps.push_back(replace_step(tok::kStepReplace, *what, *with));
     } else if (type_is(*step, "Replace") && with && regex && *regex == " {2,}" && !*replaces) {
       parts->steps.push_back(replace_step(tok::kStepRuns, "", *with));
+    } else if (type_is(*step, "Replace") && with && regex) {
+      NormalStep replaced = replace_step(tok::kStepPattern, "", *with);
+      replaced.pattern = static_cast<uint32_t>(parts->patterns.size());
+      SplitTables tables;
+      LINNET_TRY(compile_split(*regex, "tokenizer.json: normalizer", &tables, err));
+      if (tables.may_be_empty) return unknown(err, "a normalizer's pattern that may match nothing", *step);
+      parts->patterns.push_back(std::move(tables));
+      parts->steps.push_back(std::move(replaced));
+    } else if (type_is(*step, "ByteLevel") && merges && !*replaces && parts->prefix == tok::kPrefixNever) {
+      normal->byte_level = true;
     } else if (type_is(*step, "Precompiled") && parts->charsmap.empty()) {
       std::string text;
       LINNET_TRY(read_text(*step, where, "precompiled_charsmap", &text, err));
       if (!decode_base64(text, &parts->charsmap)) return bad(err, "normalizer.precompiled_charsmap is not base64");
       if (!parts->charsmap.empty()) parts->steps.push_back({tok::kStepClusters});
-    } else if (type_is(*step, "BertNormalizer") && parts->kind == tok::kWordPiece && parts->steps.empty()) {
-      LINNET_TRY(read_bert_normalizer(*step, parts, han, err));
+    } else if (type_is(*step, "BertNormalizer")) {
+      normal->han = true;
+      LINNET_TRY(read_bert_normalizer(*step, parts, &normal->han, err));
     } else {
       return unknown(err, "normalizer", *value);
     }
   }
-  // The space of kPrefixSegment is put there after all steps.
-  if (parts->prefix == tok::kPrefixSegment && !parts->steps.empty()) return unknown(err, "normalizer", *value);
+  // The space of kPrefixSegment is put there after all steps, and stands for U+2581.
+  if (parts->prefix == tok::kPrefixSegment && (!parts->steps.empty() || !*replaces)) {
+    parts->steps.insert(parts->steps.begin() + static_cast<ptrdiff_t>(prepends_at),
+                        replace_step(tok::kStepPrepend, "", std::string(kMeta)));
+    parts->prefix = tok::kPrefixNever;
+    parts->prefixed_added = false;
+  }
   return LINNET_OK;
 }
 
@@ -388,35 +434,45 @@ bool pattern_mode(std::string_view behavior, bool invert, uint32_t* out) {
   return true;
 }
 
-Status read_split(const json& step, const json& whole, bool replaces, TokenizerParts* parts, Error* err) {
+// meta: the text has U+2581 where the tables have ' '.
+Status add_pattern(std::string_view pattern, uint32_t mode, bool meta, TokenizerParts* parts, Error* err) {
+  if (parts->patterns.size() > tok::kMaxSplits) return LINNET_OK;  // too many, which build_tokenizer says
+  SplitTables tables;
+  tables.mode = mode;
+  LINNET_TRY(compile_split(pattern, kFile, &tables, err, meta));
+  if (tables.may_be_empty && mode > tok::kPatternDropGaps)  // what is nothing joins no neighbour
+    return fail(err, LINNET_UNSUPPORTED, kFile,
+                ": the pre_tokenizer's behavior is not supported for a pattern that may match nothing: ", pattern);
+  parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size()));
+  parts->patterns.push_back(std::move(tables));
+  return LINNET_OK;
+}
+
+Status read_split(const json& step, const json& whole, bool meta, TokenizerParts* parts, Error* err) {
   const json* const pattern = json_member(step, "pattern");
   const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
   const std::string* const text = pattern ? text_of(json_member(*pattern, "String")) : nullptr;
   const std::string* const behavior = text_of(json_member(step, "behavior"));
   bool invert = false;
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "invert", &invert, err));
-  if (text && *text == " " && replaces) return LINNET_OK;  // no space is left to split at
+  if (text && *text == " " && meta) return LINNET_OK;  // no space is left to split at
   if ((!regex && !text) || !behavior) return unknown(err, "pre_tokenizer", whole);
-  const KnownSplit* known = regex ? find_split(*regex) : nullptr;
+  const KnownSplit* known = regex && !meta ? find_split(*regex) : nullptr;
   // '$' is the end of any line: of the text alone where line breaks were cut off before.
   const bool lines = std::find(parts->splits.begin(), parts->splits.end(), tok::kSplitLine) != parts->splits.end();
   if (known && known->split == tok::kSplitEndSpace && !lines) known = nullptr;
   if (!known || !(*behavior == "Isolated" || (*behavior == "Removed" && invert && known->covers))) {
-    SplitTables tables;
-    if (!pattern_mode(*behavior, invert, &tables.mode)) return unknown(err, "pre_tokenizer", whole);
-    LINNET_TRY(compile_split(regex ? *regex : literal_pattern(*text), kFile, &tables, err));
-    if (tables.may_be_empty && tables.mode > tok::kPatternDropGaps)  // what is nothing joins no neighbour
-      return fail(err, LINNET_UNSUPPORTED, kFile, ": the pre_tokenizer's behavior '", *behavior,
-                  "' is not supported for a pattern that may match nothing: ", regex ? *regex : *text);
-    parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size()));
-    parts->patterns.push_back(std::move(tables));
-    return LINNET_OK;
+    uint32_t mode = 0;
+    if (!pattern_mode(*behavior, invert, &mode)) return unknown(err, "pre_tokenizer", whole);
+    return add_pattern(regex ? *regex : literal_pattern(*text), mode, meta, parts, err);
   }
   parts->splits.push_back(known->split);
   return LINNET_OK;
 }
 
-Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts, Error* err) {
+// *metaspace: from here on U+2581 is a space.
+Status read_metaspace(const json& step, const json& whole, bool* metaspace, TokenizerParts* parts, Error* err) {
+  *metaspace = parts->late_spaces = true;
   std::string replacement(kMeta), scheme;
   bool split = true, add_prefix_space = true;
   LINNET_TRY(read_text(step, "tokenizer.json: pre_tokenizer", "replacement", &replacement, err));
@@ -425,7 +481,18 @@ Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
   if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
   if (replacement != kMeta || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
+  // The library takes for the first what begins where the text as it was does.
+  const auto deletes = [](const NormalStep& s) {
+    return s.op == tok::kStepStrip || ((s.op == tok::kStepReplace || s.op == tok::kStepPattern) && s.to.empty()) ||
+           std::any_of(s.map.begin(), s.map.end(), [](const CharRule& r) { return r.text.empty(); });
+  };
+  if (scheme == "first" && std::any_of(parts->steps.begin(), parts->steps.end(), deletes))
+    return unknown(err, "prepend_scheme 'first' behind a normalizer that takes characters out", whole);
   const bool words = !parts->splits.empty();
+  if (words && scheme == "never") {  // no space is left that would become one
+    *metaspace = false;
+    return split ? add_pattern(kMeta, tok::kPatternWithGap, false, parts, err) : LINNET_OK;
+  }
   if (scheme == "always")
     parts->prefix = words ? tok::kPrefixWord : tok::kPrefixAlways;
   else if (scheme == "first" && !words)
@@ -436,18 +503,75 @@ Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts
   return LINNET_OK;
 }
 
+// As the tokenizers library writes them, by what the Rust libraries take for words and for punctuation.
+constexpr std::string_view kWordsPattern = R"(\p{=word}+|[^\p{=word}\s]+)", kMarkPattern = "[\\p{P}$+<=>^`|~]", kSpacePattern = "\\s";
+constexpr std::string_view kBertHanPattern =
+    R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B920}-\x{2CEAF})"
+    R"(\x{2F800}-\x{2FA1F}])";
+
+// A pre-tokenizer that is a pattern, of a text in which U+2581 stands for itself or (meta) for ' '. *found: it is one.
+Status read_pattern_step(const json& step, const json& whole, bool meta, bool* found, TokenizerParts* parts, Error* err) {
+  constexpr const char* where = "tokenizer.json: pre_tokenizer";
+  *found = true;
+  if (type_is(step, "Split")) return read_split(step, whole, meta, parts, err);
+  if (type_is(step, "Whitespace")) return add_pattern(kWordsPattern, tok::kPatternDropGaps, meta, parts, err);
+  if (type_is(step, "WhitespaceSplit")) {
+    if (meta) return add_pattern(kSpacePattern, tok::kPatternDropMatches, meta, parts, err);
+    parts->splits.push_back(tok::kSplitWhitespace);
+    return LINNET_OK;
+  }
+  if (type_is(step, "Punctuation")) {
+    std::string behavior = "Isolated";
+    uint32_t mode = 0;
+    LINNET_TRY(read_text(step, where, "behavior", &behavior, err));
+    if (!pattern_mode(behavior, false, &mode)) return unknown(err, "pre_tokenizer", whole);
+    if (mode != tok::kPatternContiguous) return add_pattern(kMarkPattern, mode, meta, parts, err);
+    parts->splits.push_back(tok::kSplitPunctuation);
+    return LINNET_OK;
+  }
+  if (type_is(step, "CharDelimiterSplit")) {
+    std::string delimiter;
+    LINNET_TRY(read_text(step, where, "delimiter", &delimiter, err));
+    if (delimiter.empty() || next_char(delimiter.data(), delimiter.size()).bytes != delimiter.size())
+      return bad(err, "pre_tokenizer.delimiter is '", delimiter, "', not a character");
+    return add_pattern(literal_pattern(delimiter), tok::kPatternDropMatches, meta, parts, err);
+  }
+  if (type_is(step, "FixedLength")) {
+    uint32_t length = 5;
+    if (get_u32(step, "length", &length) == Got::kWrong || length == 0)
+      return bad(err, "pre_tokenizer.length is ", json_show(*json_member(step, "length")), ", not a number of characters");
+    return add_pattern("(?:.|\\n){1," + std::to_string(length) + "}", tok::kPatternIsolated, meta, parts, err);
+  }
+  if (type_is(step, "BertPreTokenizer") && !meta) {
+    parts->splits.push_back(tok::kSplitBert);
+    return LINNET_OK;
+  }
+  *found = false;
+  return LINNET_OK;
+}
+
 // Sets kind, splits and prefix.
-Status read_pre_tokenizer(const json* value, bool replaces, bool han, TokenizerParts* parts, Error* err) {
+Status read_pre_tokenizer(const json* value, const Normal& normal, TokenizerParts* parts, Error* err) {
   constexpr const char* where = "tokenizer.json: pre_tokenizer";
   const bool merges = parts->kind == tok::kByteLevel;
-  if (merges) parts->kind = tok::kSpm;
-  bool metaspace = replaces;
+  const bool replaces = normal.replaces;
+  if (merges && !normal.byte_level) parts->kind = tok::kSpm;
+  if (normal.byte_level && !is_null(value)) return unknown(err, "a pre_tokenizer behind a normalizer's ByteLevel", *value);
+  bool metaspace = replaces, han = normal.han;
   std::vector<const json*> steps;
   if (!is_null(value)) steps = members(*value, "pretokenizers");
   for (const json* step : steps) {
     const bool byte_level = parts->kind == tok::kByteLevel;
-    bool individual = false;
-    const std::string* const behavior = text_of(json_member(*step, "behavior"));
+    bool individual = false, found = false;
+    if (han) {  // spaces go around each Han character: the same where white space goes in any case
+      const bool bert = type_is(*step, "BertPreTokenizer") && !metaspace;
+      if (!bert && !type_is(*step, "Whitespace") && !type_is(*step, "WhitespaceSplit"))
+        return unknown(err, "handle_chinese_chars where white space stays", *value);
+      if (!bert) LINNET_TRY(add_pattern(kBertHanPattern, tok::kPatternIsolated, metaspace, parts, err));
+      if (bert) parts->splits.push_back(tok::kSplitBertHan);
+      han = false;
+      if (bert) continue;
+    }
     if (type_is(*step, "ByteLevel") && merges && !byte_level && !metaspace && parts->prefix == tok::kPrefixNever) {
       bool use_regex = true, add_prefix_space = true;
       LINNET_TRY(read_bool(*step, where, "use_regex", &use_regex, err));
@@ -456,45 +580,35 @@ Status read_pre_tokenizer(const json* value, bool replaces, bool han, TokenizerP
       parts->kind = tok::kByteLevel;
       if (add_prefix_space) parts->prefix = tok::kPrefixAlways;
       if (use_regex) parts->splits.push_back(tok::kSplitGpt2);
-    } else if (type_is(*step, "Split")) {
-      LINNET_TRY(read_split(*step, *value, replaces, parts, err));
+    } else if (byte_level && type_is(*step, "Split")) {
+      LINNET_TRY(read_split(*step, *value, false, parts, err));
       // Behind ByteLevel, expressions see letters that stand for bytes.
-      if (byte_level && parts->splits.back() != tok::kSplitAscii3) return unknown(err, "a Split behind ByteLevel", *value);
+      if (parts->splits.back() != tok::kSplitAscii3) return unknown(err, "a Split behind ByteLevel", *value);
     } else if (type_is(*step, "Digits")) {
       LINNET_TRY(read_bool(*step, where, "individual_digits", &individual, err));
       if (byte_level && individual) return unknown(err, "individual_digits behind ByteLevel", *value);
       parts->splits.push_back(byte_level ? tok::kSplitByteNumbers : individual ? tok::kSplitNumber : tok::kSplitNumbers);
-    } else if (type_is(*step, "Punctuation") && behavior && *behavior == "Contiguous" && !byte_level) {
-      parts->splits.push_back(tok::kSplitPunctuation);
     } else if (type_is(*step, "Metaspace") && parts->kind != tok::kWordPiece && !byte_level && !metaspace &&
                (parts->splits.empty() || (parts->splits.size() == 1 && parts->splits[0] == tok::kSplitWhitespace))) {
-      LINNET_TRY(read_metaspace(*step, *value, parts, err));
-      metaspace = true;
-    } else if (type_is(*step, "WhitespaceSplit") && parts->splits.empty() && parts->kind != tok::kWordPiece && !replaces) {
-      parts->splits.push_back(tok::kSplitWhitespace);
-    } else if (type_is(*step, "BertPreTokenizer") && parts->kind == tok::kWordPiece) {
-      parts->splits.push_back(han ? tok::kSplitBertHan : tok::kSplitBert);
+      LINNET_TRY(read_metaspace(*step, *value, &metaspace, parts, err));
     } else {
-      return unknown(err, "pre_tokenizer", *value);
+      if (!byte_level) LINNET_TRY(read_pattern_step(*step, *value, metaspace, &found, parts, err));
+      if (!found) return unknown(err, "pre_tokenizer", *value);
     }
   }
-  if (parts->kind == tok::kWordPiece && parts->splits.empty()) return unknown(err, "a WordPiece model without BertPreTokenizer", value);
-  if ((parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace)
-    return unknown(err,
-                   parts->kind == tok::kSpm ? "a BPE without ByteLevel in its pre_tokenizer, and spaces that stay spaces"
-                                            : "a Unigram model without Metaspace",
-                   value);
-  // Patterns would see U+2581 where the tables have spaces.
-  if (!parts->patterns.empty() && parts->kind != tok::kByteLevel) return unknown(err, "a Split without ByteLevel behind it", value);
+  if (han) return unknown(err, "handle_chinese_chars where white space stays", value);
+  parts->as_spelled = (parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace;
+  if (parts->as_spelled) parts->solid_spaces = false;
   parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
   return LINNET_OK;
 }
 
-Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
+// The decoders that go with the kind of tokenizer.
+Status read_own_decoder(const json* value, TokenizerParts* parts, Error* err) {
   constexpr const char* where = "tokenizer.json: decoder";
-  if (is_null(value)) return parts->kind == tok::kWordPiece ? unknown(err, "a WordPiece model without decoder", nullptr) : LINNET_OK;
+  if (is_null(value)) return LINNET_OK;
   const bool metaspaced = parts->kind == tok::kSpm || parts->kind == tok::kUnigram;
-  bool right = false;
+  bool spaces = !metaspaced, right = false, bytes = std::find(parts->types.begin(), parts->types.end(), kByteType) == parts->types.end();
   for (const json* step : members(*value, "decoders")) {
     std::string content;
     if (type_is(*step, "Fuse")) continue;
@@ -514,8 +628,15 @@ Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
       parts->strip_spaces = content.empty() ? add_prefix_space : content != "never";
       content = kMeta;
       LINNET_TRY(read_text(*step, where, "replacement", &content, err));
-      if (content != kMeta) return unknown(err, "decoder", *value);
-      right = true;
+      // Of the first token all go, of which the tables know those in front alone.
+      const auto inside = [](const std::string& s) {
+        size_t n = 0;
+        while (s.compare(n, kMeta.size(), kMeta) == 0) n += kMeta.size();
+        return s.find(kMeta, n) != s.npos || s.compare(n, 1, " ") == 0;
+      };
+      if (content != kMeta || (parts->strip_spaces && std::any_of(parts->tokens.begin(), parts->tokens.end(), inside)))
+        return unknown(err, "decoder", *value);
+      spaces = right = true;
     } else if (type_is(*step, "Strip") && metaspaced) {
       uint32_t start = 0, stop = 0;
       LINNET_TRY(read_text(*step, where, "content", &content, err));
@@ -525,11 +646,90 @@ Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
       parts->strip_space = true;
     } else if (metaspaced && (replaces_space(*step, kMeta, " ") || type_is(*step, "ByteFallback"))) {
       right = true;
+      spaces = spaces || type_is(*step, "Replace");
+      bytes = bytes || type_is(*step, "ByteFallback");
     } else {
       return unknown(err, "decoder", *value);
     }
   }
-  return right || parts->kind == tok::kSpm ? LINNET_OK : unknown(err, "decoder", *value);
+  if (metaspaced && !bytes) return unknown(err, "decoder", *value);  // then "<0x0A>" is written out
+  return right && spaces ? LINNET_OK : unknown(err, "decoder", *value);
+}
+
+// Other decoders, as far as they make of each token by itself what it decodes to.
+Status read_other_decoder(const json& value, TokenizerParts* parts, Error* err) {
+  constexpr const char* where = "tokenizer.json: decoder";
+  bool fused = false, bytes = false;  // ByteFallback makes one token of bytes in a row
+  const auto one = [](const std::string& s) { return !s.empty() && next_char(s.data(), s.size()).bytes == s.size(); };
+  for (const json* step : members(value, "decoders")) {
+    ShowStep show = {ShowStep::kReplace};
+    const json* const pattern = json_member(*step, "pattern");
+    const std::string* const what = pattern ? text_of(json_member(*pattern, "String")) : nullptr;
+    bool known = true;
+    LINNET_TRY(read_text(*step, where, "content", &show.to, err));
+    if (type_is(*step, "Fuse")) {
+      fused = true;
+      continue;
+    }
+    if (type_is(*step, "Replace") && what) {
+      show.from = *what;
+      known = !what->empty() && (bytes ? what->size() == 1 : !fused || one(*what));
+    } else if (type_is(*step, "ByteFallback")) {
+      show.kind = ShowStep::kBytes;
+      known = !fused;
+      bytes = true;
+    } else if (type_is(*step, "Strip")) {
+      show.kind = ShowStep::kStrip;
+      show.from = show.to;
+      known = get_u32(*step, "start", &show.start) == Got::kFound && get_u32(*step, "stop", &show.stop) == Got::kFound && one(show.from) &&
+              (fused ? show.start <= 1 && show.stop == 0 && (!bytes || show.from.size() == 1) : !bytes);
+      show.strips_first = fused;
+    } else if (type_is(*step, "WordPiece")) {
+      bool cleanup = true;
+      show.kind = ShowStep::kWords;
+      show.from = "##";
+      known = !fused && !bytes;
+      LINNET_TRY(read_text(*step, where, "prefix", &show.from, err));
+      LINNET_TRY(read_bool(*step, where, "cleanup", &cleanup, err));
+      parts->shows.push_back(show);
+      show.kind = ShowStep::kClean;
+      if (known && !cleanup) continue;
+    } else if (type_is(*step, "Metaspace")) {
+      std::string scheme;
+      bool add_prefix_space = true;
+      show.from = kMeta;
+      show.to = " ";
+      LINNET_TRY(read_text(*step, where, "prepend_scheme", &scheme, err));
+      LINNET_TRY(read_text(*step, where, "replacement", &show.from, err));
+      LINNET_TRY(read_bool(*step, where, "add_prefix_space", &add_prefix_space, err));
+      show.strips_first = scheme.empty() ? add_prefix_space : scheme != "never";
+      known = one(show.from) && !bytes && !(show.strips_first && fused);
+    } else {
+      known = false;
+    }
+    if (!known) return unknown(err, "decoder", value);
+    parts->shows.push_back(std::move(show));
+  }
+  parts->shows_steps = true;
+  return LINNET_OK;
+}
+
+Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
+  if (is_null(value) && parts->kind != tok::kByteLevel) {  // with spaces between tokens
+    parts->shows_steps = true;
+    parts->shows = {{ShowStep::kJoin}};
+    return LINNET_OK;
+  }
+  if (!parts->as_spelled) {
+    Error mine = {};
+    const Status status = read_own_decoder(value, parts, &mine);
+    if (status != LINNET_UNSUPPORTED || parts->kind == tok::kByteLevel) {
+      if (status != LINNET_OK && err) *err = mine;
+      return status;
+    }
+    parts->cleanup = parts->strip_space = parts->strip_spaces = false;
+  }
+  return read_other_decoder(*value, parts, err);
 }
 
 // BertProcessing and RobertaProcessing: ["[CLS]", 101]
@@ -561,11 +761,15 @@ Status template_token(const json& processor, const std::string& name, const Toke
 
 Status read_post_processor(const json* value, TokenizerParts* parts, Error* err) {
   if (is_null(value)) return LINNET_OK;
+  bool parted = false;  // behind a template with special tokens others go around each of its parts
   for (const json* step : members(*value, "processors")) {
     if (type_is(*step, "ByteLevel")) continue;  // concerns offsets only
+    if (parted) return unknown(err, "a post_processor behind a template", *value);
+    std::vector<int32_t> before;  // each goes around what the ones before made
     if (type_is(*step, "BertProcessing") || type_is(*step, "RobertaProcessing")) {
-      LINNET_TRY(pair_token(*step, "cls", *parts, &parts->before, err));
+      LINNET_TRY(pair_token(*step, "cls", *parts, &before, err));
       LINNET_TRY(pair_token(*step, "sep", *parts, &parts->after, err));
+      parts->before.insert(parts->before.begin(), before.begin(), before.end());
       continue;
     }
     const json* const single = json_member(*step, "single");
@@ -576,7 +780,8 @@ Status read_post_processor(const json* value, TokenizerParts* parts, Error* err)
       const json* const special = json_member(item, "SpecialToken");
       const std::string* const name = special ? text_of(json_member(*special, "id")) : nullptr;
       if (name) {
-        LINNET_TRY(template_token(*step, *name, *parts, text_seen ? &parts->after : &parts->before, err));
+        parted = true;
+        LINNET_TRY(template_token(*step, *name, *parts, text_seen ? &parts->after : &before, err));
       } else if (json_member(item, "Sequence") && !text_seen) {
         text_seen = true;
       } else {
@@ -584,6 +789,7 @@ Status read_post_processor(const json* value, TokenizerParts* parts, Error* err)
       }
     }
     if (!text_seen) return unknown(err, "post_processor", *value);
+    parts->before.insert(parts->before.begin(), before.begin(), before.end());
   }
   return LINNET_OK;
 }
@@ -600,12 +806,12 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, T
   TokenizerParts parts;
   parts.label = kFile;
   parts.n_rows = side_texts.n_rows;
-  bool replaces = false, han = true;
+  Normal normal;
   LINNET_TRY(read_model(root, &parts, err));
   LINNET_TRY(read_added(json_member(root, "added_tokens"), &parts, err));
   for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
-  LINNET_TRY(read_normalizer(json_member(root, "normalizer"), &replaces, &han, &parts, err));
-  LINNET_TRY(read_pre_tokenizer(json_member(root, "pre_tokenizer"), replaces, han, &parts, err));
+  LINNET_TRY(read_normalizer(json_member(root, "normalizer"), &normal, &parts, err));
+  LINNET_TRY(read_pre_tokenizer(json_member(root, "pre_tokenizer"), normal, &parts, err));
   LINNET_TRY(read_decoder(json_member(root, "decoder"), &parts, err));
   if (parts.kind == tok::kSpm || parts.kind == tok::kByteLevel)
     LINNET_TRY(read_merges(json_member(*json_member(root, "model"), "merges"), &parts, err));

@@ -40,6 +40,22 @@ struct NormalStep {
   std::string from = {}, to = {};  // replacements
   std::vector<CharRule> map = {};  // kStepMap, in order
   uint32_t growth = 1, slack = 0;
+  uint32_t pattern = 0;  // kStepPattern: of TokenizerParts::patterns
+};
+
+// What a decoder makes of each token by itself, from its spelling on; `first` where it begins a text.
+struct ShowStep {
+  enum Kind : uint8_t {
+    kReplace,  // `from` becomes `to`, or "" where it is first and strips
+    kBytes,    // "<0x0A>" is the byte
+    kStrip,    // up to `start` times `from` at the beginning goes, and up to `stop` times at the end; of the first only, if it strips
+    kWords,    // a space in front, but of what begins with `from`, which goes; not where it is first
+    kClean,    // the spaces in front of English punctuation go
+    kJoin      // a space in front, but where it is first
+  } kind;
+  std::string from = {}, to = {};
+  uint32_t start = 0, stop = 0;
+  bool strips_first = false;
 };
 
 struct TokenizerParts {
@@ -48,6 +64,10 @@ struct TokenizerParts {
   std::vector<tok::Split> splits;
   std::vector<SplitTables> patterns;  // of kSplitPattern and on
   std::vector<NormalStep> steps;
+  bool as_spelled = false;   // kSpm, kUnigram: U+2581 is no space
+  bool late_spaces = false;  // U+2581 is a space from the pre_tokenizer on only
+  bool shows_steps = false;  // tokens decode to what `shows` makes of them
+  std::vector<ShowStep> shows;
   std::string charsmap;  // SentencePiece's compiled rules, as the files hold them
   tok::Prefix prefix = tok::kPrefixNever;
   bool ignore_merges = false, fuse_unk = false, strip_space = false, strip_spaces = false;

@@ -4,7 +4,8 @@
 // A symbol is what BPE merges: ids below n_tokens are tokens; ids from there on are single characters that stand in pieces of a
 // SentencePiece vocabulary without being tokens themselves (what is left of them at the end is written as bytes).
 // Texts of tokens are what they decode to: byte-level tokens as raw bytes, SentencePiece and Unigram ones with ' ' for U+2581, byte tokens
-// as the byte, WordPiece ones with the space in front that a word begins with.
+// as the byte, WordPiece ones with the space in front that a word begins with. With kAsSpelled they are what the vocabulary spells, and
+// what they decode to, where that is something else, is in kShown.
 //
 // A text goes through the steps (normalising), then the splits, each of which cuts the pieces of the one before; a model encodes what is
 // left.
@@ -113,7 +114,9 @@ enum Flag : uint32_t {
   kFloatScores = 32,   // Unigram: sums are rounded to float, as SentencePiece does; otherwise double
   kStripSpaces = 64,   // detokenize leaves out all spaces that the first token begins with
   kSolidSpaces = 128,  // normalising writes U+2581 for spaces, so that tokens of kAddedNormal take none with them
-  kKnownFlags = 254,
+  kAsSpelled = 256,    // kSpm, kUnigram: ' ' is a space in texts and pieces, and U+2581 is nothing else
+  kLateSpaces = 512,   // U+2581 becomes a space behind the tokens of kAddedNormal, which are looked for in the text as it was
+  kKnownFlags = 1022,
 };
 enum TokenFlag : uint8_t {
   kControl = 1,
@@ -136,6 +139,7 @@ enum StepOp : uint32_t {
   kStepSqueeze = 8,    // spaces at the start, at the end and behind other spaces go
   kStepCharsmap = 9,   // SentencePiece's compiled rules, the longest match first
   kStepClusters = 10,  // the same as the tokenizers library applies them: to whole short grapheme clusters, the shortest match
+  kStepPattern = 11,   // arg: a pattern << 16 | a Replace; the pattern's matches become its second text
   kStepCount
 };
 struct Step {
@@ -185,7 +189,9 @@ enum SectionId : uint32_t {
   kPatternBlockOf,  // uint16_t[]
   kPatternClassOf,  // uint8_t[]
   kPatternNext,     // uint16_t[]
-  kPatternLooks,    // Look[]; since version 4
+  kPatternLooks,    // Look[]; from here on since version 4
+  kShownAt,         // uint32_t[2 * n_tokens + 1]: where in kShown begins what each token decodes to behind others, and what at the start
+  kShown,           // bytes; none: tokens decode to their texts
   kSectionCount
 };
 struct Section {
@@ -265,6 +271,10 @@ struct Tables {
         base_(t.blob) {}
 
   std::string_view symbol_text(uint32_t id) const { return {text + text_at[id], text_at[id + 1] - text_at[id]}; }
+  std::string_view shown_text(uint32_t id, bool first) const {
+    const uint32_t* const from = at_section<uint32_t>(kShownAt) + 2 * id + first;
+    return {at_section<char>(kShown) + from[0], from[1] - from[0]};
+  }
   bool has(Flag flag) const { return (header->flags & flag) != 0; }
   uint32_t count(SectionId id) const { return header->section[id].count; }
   const Added* added(SectionId id) const { return reinterpret_cast<const Added*>(base_ + header->section[id].at); }
@@ -309,7 +319,7 @@ struct Tables {
   const char* normal_text;
   const double* scores;
 
-  const Look* looks() const { return reinterpret_cast<const Look*>(base_ + header->section[kPatternLooks].at); }
+  const Look* looks() const { return at_section<Look>(kPatternLooks); }
   uint32_t looks_of(uint32_t pattern, const Look** first) const {
     const uint32_t n = count(kPatternLooks);
     uint32_t from = 0;
@@ -337,6 +347,11 @@ struct Tables {
     uint32_t end = offset;
     while (end < n && all[end]) ++end;
     return end < n ? std::string_view(all + offset, end - offset) : std::string_view();
+  }
+
+  template <class T>
+  const T* at_section(SectionId id) const {
+    return reinterpret_cast<const T*>(base_ + header->section[id].at);
   }
 
  private:

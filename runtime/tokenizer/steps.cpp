@@ -1,6 +1,7 @@
 // The steps of normalising a text, see StepOp. Each reads one buffer and writes another; all are linear.
 #include <cstring>
 
+#include "pattern.h"
 #include "unicode.h"
 
 namespace linnet::tok {
@@ -63,6 +64,24 @@ void replace_runs(std::string_view to, std::string_view text, Writer* out) {
     out->put(text.data() + i, end - i);
     i = end;
   }
+}
+
+// marks: what the pattern's looks need.
+void replace_matches(const PatternTables& p, std::string_view to, std::string_view text, uint8_t* marks, Writer* out) {
+  PatternMemory memory;
+  read_looks(p, text.data(), text.size(), marks);
+  size_t done = 0;
+  for (size_t i = 0; i < text.size();) {
+    size_t bytes = 0;
+    if (!pattern_match(p, text.data(), i, text.size(), marks, &memory, &bytes) || bytes == 0) {
+      i += next_char(text.data() + i, text.size() - i).bytes;
+      continue;
+    }
+    out->put(text.data() + done, i - done);
+    out->put(to.data(), to.size());
+    done = i += bytes;
+  }
+  out->put(text.data() + done, text.size() - done);
 }
 
 void strip(uint32_t sides, std::string_view text, Writer* out) {
@@ -197,6 +216,7 @@ void apply_step(const Tables& t, const Step& step, std::string_view text, Writer
       return replace_runs(to_of(t, step.arg), text, out);
     case kStepPrepend: {
       const std::string_view front = to_of(t, step.arg);
+      if (text.empty()) return;
       out->put(front.data(), front.size());
       return out->put(text.data(), text.size());
     }
@@ -208,6 +228,8 @@ void apply_step(const Tables& t, const Step& step, std::string_view text, Writer
       return charsmap(t, text, out);
     case kStepClusters:
       return clusters(t, text, out);
+    case kStepPattern:
+      return replace_matches(t.pattern(step.arg >> 16), to_of(t, step.arg & 0xFFFF), text, reinterpret_cast<uint8_t*>(work), out);
     default:
       return;
   }

@@ -119,7 +119,9 @@ Status check_sections(const Header& h, uint32_t header_bytes, Error* err) {
                                                        2,
                                                        1,
                                                        2,
-                                                       sizeof(Look)};
+                                                       sizeof(Look),
+                                                       4,
+                                                       1};
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
     if (s.at % 8 != 0 || s.at < header_bytes || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
@@ -156,6 +158,10 @@ Status check_symbols(const Tables& t, Error* err) {
   }
   for (uint32_t i = 0; i < t.count(kWords); ++i)
     if (t.words[i] > h.n_symbols) return bad(err, "word", t.words[i]);
+  const uint32_t n_shown = t.count(kShownAt), *const shown_at = t.at_section<uint32_t>(kShownAt);
+  if (n_shown && n_shown != 2 * h.n_tokens + 1) return bad(err, "shown texts", n_shown);
+  for (uint32_t i = 0; i < n_shown; ++i)
+    if (shown_at[i] > t.count(kShown) || (i && shown_at[i] < shown_at[i - 1])) return bad(err, "place of shown text", i);
   return LINNET_OK;
 }
 
@@ -168,6 +174,8 @@ Status check_steps(const Tables& t, Error* err) {
     if (s.op == 0 || s.op >= kStepCount) return bad(err, "step", s.op);
     const bool replaces = s.op == kStepReplace || s.op == kStepRuns || s.op == kStepPrepend;
     if (s.op == kStepMap ? s.arg >= t.count(kCharMaps) : replaces && s.arg >= t.count(kReplaces)) return bad(err, "argument of step", s.op);
+    if (s.op == kStepPattern && (s.arg >> 16 >= t.count(kPatterns) || (s.arg & 0xFFFF) >= t.count(kReplaces)))
+      return bad(err, "argument of step", s.op);
     if (s.op == kStepReplace && t.replaces[s.arg].from_bytes == 0) return bad(err, "pattern of step", s.op);
   }
   for (uint32_t i = 0; i < t.count(kReplaces); ++i) {
@@ -337,7 +345,7 @@ void split_added(const Tables& t, SectionId list, std::string_view text, const u
 
 // Bytes of a normalised text, at most.
 uint64_t normal_bytes(const Header& h, uint64_t text_bytes) { return h.growth * text_bytes + h.slack; }
-bool metaspaced(const Header& h) { return h.kind == kSpm || h.kind == kUnigram; }
+bool metaspaced(const Header& h) { return (h.kind == kSpm || h.kind == kUnigram) && !(h.flags & kAsSpelled); }
 // Whether a text is copied before it is encoded, and whether its steps take turns in a second buffer.
 bool copies(const Header& h) { return metaspaced(h) || h.prefix || h.n_steps; }
 bool copies_twice(const Header& h) { return h.n_steps > 1 || (h.n_steps && (metaspaced(h) || h.prefix)); }
@@ -395,7 +403,7 @@ class Encoder {
       char* const to = buffer_[turn] + 1;
       size_t n = 0;
       if (h_.prefix == kPrefixSegment) to[n++] = ' ';
-      if (metaspaced(h_) && h_.prefix != kPrefixWord) {
+      if (metaspaced(h_) && h_.prefix != kPrefixWord && !t_.has(kLateSpaces)) {
         n += with_spaces(s, to + n);
       } else {
         std::memcpy(to + n, s.data(), s.size());
@@ -408,6 +416,7 @@ class Encoder {
     const bool same = s.size() == raw.size() && std::memcmp(s.data(), raw.data(), s.size()) == 0;
     const bool none = foreign && !same && !(specials_ & kTextInForeign) && std::memchr(foreign, 1, raw.size()) != nullptr;
     const auto gap = [this, s, at_start](std::string_view text) {
+      if (t_.has(kLateSpaces) && metaspaced(h_)) text = {text.data(), with_spaces(text, in_buffer(text))};
       const bool first = at_start && text.data() == s.data();
       const bool wanted = h_.prefix == kPrefixAlways || (h_.prefix == kPrefixFirst && first);
       words(wanted ? prefixed(text) : text, 0);
@@ -482,6 +491,8 @@ class Encoder {
       case kByteLevel:
         return encode_bytes(t_, s.data(), s.size(), work_, out_);
       case kSpm:
+        if (const int32_t id = t_.has(kIgnoreMerges) ? t_.word(s) : -1; id >= 0 && static_cast<uint32_t>(id) < h_.n_tokens)
+          return out_->push(id);
         return encode_spm(t_, s.data(), s.size(), work_, out_);
       case kUnigram:
         return encode_unigram(t_, s.data(), s.size(), work_, out_);
@@ -563,6 +574,7 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
 std::string_view token_bytes(const Tokenizer& tokenizer, int32_t id, bool first) {
   const tok::Tables t(tokenizer);
   if (id < 0 || static_cast<uint32_t>(id) >= t.header->n_tokens) return {};
+  if (t.count(tok::kShownAt)) return t.shown_text(static_cast<uint32_t>(id), first);
   std::string_view s = t.symbol_text(static_cast<uint32_t>(id));
   const size_t hidden = t.header->hidden < s.size() ? t.header->hidden : s.size();
   if (t.token_flags[id] & tok::kContinues)

@@ -454,7 +454,7 @@ TEST_CASE("Unigram and WordPiece: what is not understood is refused by name") {
     CHECK(status == want);
     CHECK(std::string(err.text).find(says) != std::string::npos);
   };
-  const json unigram = read("unigram-t5"), wordpiece = read("wordpiece"), byte_level = read("falcon"), gemma = read("gemma");
+  const json unigram = read("unigram-t5"), wordpiece = read("wordpiece"), byte_level = read("falcon");
   const Status bad = LINNET_BAD_FILE, no = LINNET_UNSUPPORTED;
   refused(bad, unigram, "/model/vocab", json::object(), "model.vocab");
   refused(bad, unigram, "/model/vocab/5", {"x"}, "model.vocab[5]");
@@ -464,19 +464,25 @@ TEST_CASE("Unigram and WordPiece: what is not understood is refused by name") {
   refused(no, unigram, "/model/vocab/5/0", std::string(600, 'x'), "piece 5 has 600 bytes");
   refused(bad, unigram, "/normalizer/precompiled_charsmap", "!", "not base64");
   refused(bad, unigram, "/normalizer/precompiled_charsmap", "AAAA", "the precompiled charsmap has 3 bytes");
-  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a+"}}}, {"content", "b"}},
-          "normalizer is not supported");
-  refused(no, unigram, "/pre_tokenizer", nullptr, "a Unigram model without Metaspace");
+  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a*"}}}, {"content", "b"}},
+          "a normalizer's pattern that may match nothing is not supported");
+  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "(?>a)"}}}, {"content", "b"}}, "an atomic group");
+  refused(no, unigram, "/pre_tokenizer", {{"type", "UnicodeScripts"}}, "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/replacement", "_", "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", "pre_tokenizer is not supported");
-  refused(no, unigram, "/decoder", {{"type", "WordPiece"}}, "decoder is not supported");
-  refused(no, wordpiece, "/pre_tokenizer", {{"type", "WhitespaceSplit"}}, "pre_tokenizer is not supported");
-  refused(no, wordpiece, "/decoder/prefix", "@@", "decoder is not supported");
-  refused(no, wordpiece, "/decoder", nullptr, "a WordPiece model without decoder");
+  for (const char* name : {"CTC", "BPEDecoder", "ByteLevel", "Unheard"})
+    refused(no, unigram, "/decoder", {{"type", name}}, "decoder is not supported");
+  const json fuse = {{"type", "Fuse"}}, bytes = {{"type", "ByteFallback"}};
+  const auto then = [](json first, json second) { return json{{"type", "Sequence"}, {"decoders", {first, second}}}; };
+  refused(no, unigram, "/decoder", then(fuse, {{"type", "WordPiece"}}), "decoder is not supported");
+  refused(no, unigram, "/decoder", then(fuse, {{"type", "Replace"}, {"pattern", {{"String", "ab"}}}, {"content", "c"}}), "decoder is not");
+  refused(no, unigram, "/decoder", then(bytes, {{"type", "Replace"}, {"pattern", {{"String", "é"}}}, {"content", "c"}}), "decoder is not");
+  refused(no, unigram, "/decoder", then(fuse, {{"type", "Strip"}, {"content", " "}, {"start", 2}, {"stop", 0}}), "decoder is not");
+  refused(no, wordpiece, "/pre_tokenizer", {{"type", "UnicodeScripts"}}, "handle_chinese_chars where white space stays is not supported");
+  refused(no, wordpiece, "/model/unk_token", "[none]", "a model whose unk_token is no token");
+  refused(no, wordpiece, "/model/type", "CharLevel", "known are BPE, Unigram, WordPiece and WordLevel");
   refused(bad, wordpiece, "/model/max_input_chars_per_word", "x", "max_input_chars_per_word");
-  refused(no, byte_level, "/pre_tokenizer/pretokenizers/0/behavior", "Isolated", "pre_tokenizer is not supported");
   refused(no, byte_level, "/pre_tokenizer/pretokenizers/2/individual_digits", true, "individual_digits behind ByteLevel");
   refused(no, byte_level, "/pre_tokenizer/pretokenizers/3/pattern/Regex", "\\p{N}", "a Split behind ByteLevel");
-  refused(no, byte_level, "/normalizer", {{"type", "BertNormalizer"}}, "normalizer is not supported");
-  refused(no, gemma, "/normalizer", nullptr, "pre_tokenizer");
+  refused(no, byte_level, "/normalizer", {{"type", "BertNormalizer"}}, "handle_chinese_chars where white space stays");
 }

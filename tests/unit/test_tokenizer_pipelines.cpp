@@ -1,0 +1,62 @@
+// Whole tokenizers against the tokenizers library: tests/data/make_pipelines.py.
+#include <fstream>
+#include <set>
+
+#include "test_tokenizer.h"
+
+TEST_CASE("tokenizers put together at random encode and decode as the tokenizers library does") {
+  std::ifstream in("tests/data/pipelines.jsonl");
+  REQUIRE(in);
+  std::map<std::string, json> models;
+  std::map<std::string, size_t> refused;
+  size_t built = 0, families = 0, texts = 0, wrong = 0, n_line = 0;
+  std::string failures;
+  for (std::string line; std::getline(in, line);) {
+    json v = json::parse(line);
+    if (v.contains("model")) {
+      models[v["name"]] = v["model"];
+      continue;
+    }
+    const std::string name = v["name"];
+    if (kSanitized && n_line++ % 8) continue;
+    json model = models.at(v["of"]);
+    model.update(v["change"]);
+    v["model"] = model;
+    const json cases = v["cases"];
+    v.erase("cases");
+    Loaded l;
+    Error err = {};
+    INFO(err.text);
+    if (const Status status = build(v, &l, &err); status != LINNET_OK) {
+      INFO(name << " " << err.text);
+      CHECK(status == LINNET_UNSUPPORTED);
+      CHECK(name.empty());
+      ++refused[std::string(err.text).substr(0, 100)];
+      continue;
+    }
+    ++built;
+    families += !name.empty();
+    open_blob(&l);
+    for (const json& c : cases) {
+      ++texts;
+      const std::string text = c[0];
+      const Ids want = c[1], plain = c[2];
+      const Ids got = encode(l.t, text), got_plain = encode(l.t, text, LINNET_PARSE_SPECIAL);
+      const std::string back = lossy(decode(l.t, want));
+      if (got == want && got_plain == plain && back == c[3].get<std::string>()) continue;
+      if (wrong++ < 5 || v.contains("model")) {
+        v.erase("model");
+        failures += v["of"].dump() + " " + v["change"].dump() + " normalizer " + v["normalizer"].dump() + " pre_tokenizer " +
+                    v["pre_tokenizer"].dump() + " decoder " + v["decoder"].dump() + " added " + v["added_tokens"].dump() + " after " +
+                    v["post_processor"].dump() + (got_plain == plain ? "" : "\n  plain differs") + "\n  text " + c[0].dump() + "\n  got  " +
+                    json(got).dump() + "\n  want " + c[1].dump() + "\n  back " + json(back).dump() + "\n  want " + c[3].dump() + "\n";
+      }
+    }
+  }
+  INFO(failures);
+  CHECK(wrong == 0);
+  std::printf("tokenizers as in the tokenizers library: %zu, %zu texts, %zu wrong\n", built, texts, wrong);
+  for (const auto& [what, n] : refused) std::printf("  refused: %s %zu\n", what.c_str(), n);
+  CHECK(families >= (kSanitized ? 1u : 9u));
+  CHECK(built > (kSanitized ? 10u : 150u));
+}
