@@ -64,7 +64,7 @@ class Builder {
       LINNET_TRY(pieces());
     } else if (p_.scores.empty()) {
       merges_ = p_.merges;
-      for (uint32_t i = 0; i < merges_.size(); ++i) ranks_.push_back(i);
+      for (uint32_t i = 0; i < merges_.size(); ++i) ranks_.push_back(p_.merge_ranks.empty() ? i : p_.merge_ranks[i]);
     } else {
       LINNET_TRY(merges_of_scores());
     }
@@ -745,6 +745,8 @@ Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Erro
     LINNET_TRY(read_side(folder, "tokenizer.model", &sides.spm, err));
     return tokenizer_from_json(text, sides, out, err);
   }
+  LINNET_TRY(read_file(folder + "/tekken.json", kMaxTokenizerFile, &text, &found, err));
+  if (found) return tokenizer_from_tekken(text, sides, out, err);
   LINNET_TRY(read_side(folder, "added_tokens.json", &sides.added_tokens, err));
   for (const char* prefix : {"", "gpt2_"}) {
     const std::string base = folder + "/" + prefix;
@@ -756,6 +758,8 @@ Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Erro
   }
   LINNET_TRY(read_file(folder + "/tokenizer.model", kMaxTokenizerFile, &text, &found, err));
   if (found) return tokenizer_from_spm(text, sides, out, err);
+  LINNET_TRY(read_file(folder + "/tiktoken.model", kMaxTokenizerFile, &text, &found, err));
+  if (found) return tokenizer_from_tiktoken(text, sides, out, err);
   LINNET_TRY(read_file(folder + "/vocab.txt", kMaxTokenizerFile, &text, &found, err));
   return found ? tokenizer_from_pieces(text, sides, out, err) : LINNET_OK;
 }

@@ -25,10 +25,11 @@ struct TokenizerBlob {
 };
 
 // From an HF folder: tokenizer.json, else vocab.json + merges.txt (also GPT-2's and Qwen2's published names, with a prefix such as
-// gpt2_vocab.json), else tokenizer.model, else vocab.txt (BERT's pieces); with tokenizer_config.json, special_tokens_map.json and
-// generation_config.json (its eos_token_id may be a list) where present, and added_tokens.json where there is no tokenizer.json. A folder
-// without any of them gives an empty blob and LINNET_OK. What linnet cannot do exactly is LINNET_UNSUPPORTED, with the pattern or type in
-// the text. n_rows: of the model; added tokens that have none are left out, with a note.
+// gpt2_vocab.json), else tokenizer.model, tiktoken.model (Kimi) or vocab.txt (BERT's pieces); tekken.json (Mistral) comes behind
+// tokenizer.json; with tokenizer_config.json, special_tokens_map.json and generation_config.json (its eos_token_id may be a list) where
+// present, and added_tokens.json where there is no tokenizer.json. A folder without any of them gives an empty blob and LINNET_OK. What
+// linnet cannot do exactly is LINNET_UNSUPPORTED, with the pattern or type in the text. n_rows: of the model; added tokens that have none
+// are left out, with a note.
 Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err, uint32_t n_rows = UINT32_MAX);
 // From the tokenizer.ggml.* keys of a GGUF file ("gpt2", "llama", "t5" and "bert" models).
 Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err);

@@ -298,25 +298,6 @@ bool replaces_space(const json& value, std::string_view from, std::string_view t
   return type_is(value, "Replace") && what && *what == from && with && *with == to;
 }
 
-// The bytes of a base64 text; false if it is none.
-bool decode_base64(std::string_view text, std::string* out) {
-  uint32_t bits = 0, n = 0;
-  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-  for (const char c : text) {
-    const int v = c >= 'A' && c <= 'Z'   ? c - 'A'
-                  : c >= 'a' && c <= 'z' ? c - 'a' + 26
-                  : c >= '0' && c <= '9' ? c - '0' + 52
-                  : c == '+'             ? 62
-                  : c == '/'             ? 63
-                                         : -1;
-    if (v < 0) return false;
-    bits = bits << 6 | static_cast<uint32_t>(v);
-    n += 6;
-    if (n >= 8) out->push_back(static_cast<char>(bits >> (n -= 8) & 0xFF));
-  }
-  return true;
-}
-
 Status read_bert_normalizer(const json& step, TokenizerParts* parts, bool* han, Error* err) {
   constexpr const char* where = "tokenizer.json: normalizer";
   bool clean = true, lowercase = true;
@@ -795,6 +776,37 @@ Status read_post_processor(const json* value, TokenizerParts* parts, Error* err)
 }
 
 }  // namespace
+
+bool decode_base64(std::string_view text, std::string* out) {
+  uint32_t bits = 0, n = 0;
+  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+  for (const char c : text) {
+    const int v = c >= 'A' && c <= 'Z'   ? c - 'A'
+                  : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                  : c >= '0' && c <= '9' ? c - '0' + 52
+                  : c == '+'             ? 62
+                  : c == '/'             ? 63
+                                         : -1;
+    if (v < 0) return false;
+    bits = bits << 6 | static_cast<uint32_t>(v);
+    n += 6;
+    if (n >= 8) out->push_back(static_cast<char>(bits >> (n -= 8) & 0xFF));
+  }
+  return true;
+}
+
+Status add_split(std::string_view pattern, const char* label, TokenizerParts* parts, Error* err) {
+  if (const KnownSplit* const known = find_split(pattern)) {
+    parts->splits.push_back(known->split);
+  } else {
+    SplitTables tables;
+    LINNET_TRY(compile_split(pattern, label, &tables, err));
+    parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size()));
+    parts->patterns.push_back(std::move(tables));
+  }
+  parts->gguf_pre = pre_name(*parts);
+  return LINNET_OK;
+}
 
 Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
   JsonTree tree;

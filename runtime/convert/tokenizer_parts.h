@@ -82,6 +82,7 @@ struct TokenizerParts {
   std::vector<int32_t> types;          // TokenType
   std::vector<double> scores;          // kSpm: merges follow from them where there are some; kUnigram
   std::vector<Merge> merges;           // best first
+  std::vector<uint32_t> merge_ranks;   // where some merges are as good as others; empty: none is
   std::vector<AddedToken> added;       // by add_added
   std::vector<bool> is_added;          // by id
   uint32_t n_rows = UINT32_MAX;        // of the model's embedding
@@ -216,11 +217,21 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& sides, Tokeni
 Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& sides, TokenizerBlob* out,
                             Error* err);
 Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& sides, TokenizerBlob* out, Error* err);
+// tekken.json; tiktoken.model.
+Status tokenizer_from_tekken(std::string_view text, const SideTexts& sides, TokenizerBlob* out, Error* err);
+Status tokenizer_from_tiktoken(std::string_view text, const SideTexts& sides, TokenizerBlob* out, Error* err);
 Status tokenizer_from_spm(std::string_view model, const SideTexts& sides, TokenizerBlob* out, Error* err);
 
 // Published copies of tokenizer.json exist in which U+00A0 has become a plain space, so that its tokens are never found. Where the
 // tokenizer.model beside it spells such a token otherwise, and only there, its spelling is taken.
 Status respell(std::string_view model, TokenizerParts* parts, Error* err);
+
+// The splitter of a pattern that is written out, or the pattern's tables; byte-level, each match and each gap a word. Sets gguf_pre.
+Status add_split(std::string_view pattern, const char* label, TokenizerParts* parts, Error* err);
+extern const char* const kKimiPattern;  // which GGUF has a name for, too
+
+// The bytes of a base64 text are appended; false if it is none.
+bool decode_base64(std::string_view text, std::string* out);
 
 // The byte that a letter of a byte-level token stands for, -1 if it is none.
 int byte_of_letter(uint32_t code);

@@ -1,5 +1,5 @@
-// libFuzzer: the bytes are a tokenizer.json, a vocab.txt (first byte v) or (first byte odd) a tokenizer.model. What is accepted has to
-// encode and decode.
+// libFuzzer: the bytes are a tokenizer.json, a vocab.txt (first byte v), a tekken.json (t), a tiktoken.model (k) or (first byte odd) a
+// tokenizer.model. What is accepted has to encode and decode.
 #include <linnet.h>
 
 #include <cstdint>
@@ -45,9 +45,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, bytes - 1);
   convert::TokenizerBlob blob;
   Error err = {};
-  const Status status = data[0] == 'v' ? convert::tokenizer_from_pieces(input, {}, &blob, &err)
-                        : data[0] % 2  ? convert::tokenizer_from_spm(input, {}, &blob, &err)
-                                       : convert::tokenizer_from_json(input, {}, &blob, &err);
+  const convert::SideTexts kimi = {R"({"tokenizer_class": "TikTokenTokenizer"})", "", "", ""};
+  const Status status = data[0] == 'v'   ? convert::tokenizer_from_pieces(input, {}, &blob, &err)
+                        : data[0] == 't' ? convert::tokenizer_from_tekken(input, {}, &blob, &err)
+                        : data[0] == 'k' ? convert::tokenizer_from_tiktoken(input, kimi, &blob, &err)
+                        : data[0] % 2    ? convert::tokenizer_from_spm(input, {}, &blob, &err)
+                                         : convert::tokenizer_from_json(input, {}, &blob, &err);
   if (status == LINNET_OK)
     use(blob);
   else

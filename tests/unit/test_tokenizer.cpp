@@ -120,6 +120,8 @@ TEST_CASE("golden vectors of small tokenizers of all styles") {
   }
   for (const char* name : {"wordpiece-txt", "wordpiece-txt-cased"})
     golden(std::string(name) + "/vectors", std::string("tests/golden/tokenizers/") + name, kAllSpecial);
+  for (const char* name : {"tekken-json", "tiktoken"})  // tests/data/make_tiktoken.py
+    golden(std::string(name) + "/vectors", std::string("tests/golden/tokenizers/") + name, LINNET_ADD_SPECIAL);
 }
 
 TEST_CASE("vectors of Hugging Face") {

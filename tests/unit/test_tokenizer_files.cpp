@@ -372,7 +372,7 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
 }
 
 TEST_CASE("the fuzzer's seeds are good files") {
-  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json",
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "looks.json", "spelled.json", "late.json",
                            "spm.model", "vocab.txt"}) {
     const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
     Loaded l;
@@ -558,6 +558,51 @@ TEST_CASE("tokenizer.model: added tokens in a file of their own, and the end tha
   sides.added_tokens = "";
   CHECK(read_spm(spm_model(), &l, &err, sides) == LINNET_BAD_FILE);
   CHECK(std::string(err.text) == "tokenizer_config.json: eos_token '<|im_end|>' is no token of the vocabulary");
+}
+
+TEST_CASE("malformed tekken.json and tiktoken.model are refused by name") {
+  const json tekken = json::parse(slurp("tests/golden/tokenizers/tekken-json/tekken.json"));
+  const auto tekken_refused = [&](Status want, const char* pointer, json value, const char* says) {
+    json changed = tekken;
+    changed[json::json_pointer(pointer)] = std::move(value);
+    TokenizerBlob blob;
+    Error err = {};
+    const Status status = convert::tokenizer_from_tekken(changed.dump(), {}, &blob, &err);
+    INFO(err.text << " -- must say: " << says);
+    CHECK(status == want);
+    CHECK(std::string(err.text).find(says) != std::string::npos);
+  };
+  const Status bad = LINNET_BAD_FILE, no = LINNET_UNSUPPORTED;
+  tekken_refused(bad, "/config", json::object(), "config lacks pattern");
+  tekken_refused(bad, "/config/default_vocab_size", 20, "default_vocab_size is 20, of which 30 are special tokens");
+  tekken_refused(bad, "/config/default_vocab_size", 5000, "vocab has 705 of the 4970 ranks");
+  tekken_refused(no, "/config/default_vocab_size", 100, "has no token for the byte 70");
+  tekken_refused(no, "/config/pattern", "(?>a)", "tekken.json: the pre_tokenizer's pattern is not supported: an atomic group");
+  tekken_refused(bad, "/vocab", 1, "vocab is missing or not an array");
+  tekken_refused(bad, "/vocab/5/rank", 6, "has the rank 6 twice");
+  tekken_refused(bad, "/vocab/5/rank", "5", "an entry without a rank");
+  tekken_refused(bad, "/vocab/5/token_bytes", "!", "token_bytes are no base64");
+  tekken_refused(bad, "/vocab/5/token_bytes", "", "the token of rank 5 has 0 bytes");
+  tekken_refused(bad, "/vocab/5/token_bytes", "Bg==", "the token of rank 6 is there twice");
+  tekken_refused(bad, "/special_tokens", 1, "special_tokens is 1");
+  tekken_refused(bad, "/special_tokens", {{{"rank", 1}, {"token_str", "a"}}}, "an entry that is none");
+  tekken_refused(bad, "/special_tokens", {{{"rank", 0}}}, "an entry that is none");
+  const std::string lines = slurp("tests/golden/tokenizers/tiktoken/tiktoken.model");
+  const SideTexts kimi = {R"({"tokenizer_class": "TikTokenTokenizer"})", "", "", ""};
+  const auto refused = [&](Status want, const std::string& text, const SideTexts& sides, const char* says) {
+    TokenizerBlob blob;
+    Error err = {};
+    const Status status = convert::tokenizer_from_tiktoken(text, sides, &blob, &err);
+    INFO(err.text << " -- must say: " << says);
+    CHECK(status == want);
+    CHECK(std::string(err.text).find(says) != std::string::npos);
+  };
+  refused(LINNET_OK, lines, kimi, "");
+  refused(no, lines, {}, "tokenizer_class '' does not say how tiktoken.model splits texts");
+  refused(no, "YQ== 0\n", kimi, "has no token for the byte 0");
+  refused(bad, "YQ== 1\n", kimi, "line 1 is not a token in base64 and the rank 0");
+  refused(bad, "YQ== 0\n\n?? 1", kimi, "line 3 is not a token");
+  refused(bad, "YQ==0", kimi, "line 1 is not a token");
 }
 
 TEST_CASE("malformed tokenizer.model is refused by name") {
