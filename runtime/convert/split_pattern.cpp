@@ -1017,6 +1017,7 @@ class Compiler {
 Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err, bool meta) {
   Parser parser(pattern, label, err);
   uint32_t root = 0;
+  out->text = pattern;
   LINNET_TRY(parser.run(&root));
   for (Set& set : parser.sets) {
     if (!meta || set.look != kNoLook) continue;

@@ -19,6 +19,7 @@ struct SplitTables {  // see tok::Pattern
     std::vector<uint16_t> next = {};
   };
   std::vector<Look> looks = {};
+  std::string text = {};      // the pattern
   bool may_be_empty = false;  // it may match nothing
 };
 

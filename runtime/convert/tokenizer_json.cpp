@@ -795,6 +795,12 @@ bool decode_base64(std::string_view text, std::string* out) {
   return true;
 }
 
+bool is_split(std::string_view pattern, uint32_t split, const TokenizerParts& parts) {
+  if (const KnownSplit* const known = find_split(pattern)) return known->split == split;
+  if (split < tok::kSplitPattern) return false;
+  const SplitTables& tables = parts.patterns[split - tok::kSplitPattern];
+  return tables.mode == tok::kPatternIsolated && with_escapes(tables.text) == with_escapes(pattern);
+}
 Status add_split(std::string_view pattern, const char* label, TokenizerParts* parts, Error* err) {
   if (const KnownSplit* const known = find_split(pattern)) {
     parts->splits.push_back(known->split);

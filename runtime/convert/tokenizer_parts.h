@@ -177,6 +177,10 @@ Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_
 
 // A name for tokenizer.ggml.pre that stands for these splits, "default" where there is none.
 std::string pre_name(const TokenizerParts& parts);
+// The splits, and what else models of that name have in common; a copy of the name, since gguf_pre is set. *known: there is such a name.
+Status add_pre(std::string name, bool* known, bool* add_bos, TokenizerParts* parts, Error* err);
+// Whether add_split made this split of the pattern.
+bool is_split(std::string_view pattern, uint32_t split, const TokenizerParts& parts);
 
 Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* err);
 

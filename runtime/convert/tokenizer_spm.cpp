@@ -249,76 +249,11 @@ struct GgufReader {
   }
 };
 
-struct KnownPre {
-  std::string_view name;
-  tok::Split splits[6];              // kSplitNone: none any more
-  bool nfc, ignore_merges, add_bos;  // what the models of this name do, which GGUF has no keys for (add_bos: the default)
-};
-constexpr KnownPre kPres[] = {
-    {"gpt-2", {tok::kSplitGpt2}, false, false, false},
-    {"phi-2", {tok::kSplitGpt2}, false, false, false},
-    {"mpt", {tok::kSplitGpt2}, true, false, false},
-    {"olmo", {tok::kSplitGpt2}, true, false, false},
-    {"granite-docling", {tok::kSplitGpt2}, false, false, false},
-    {"llama-bpe", {tok::kSplitLlama3}, false, true, true},
-    {"llama3", {tok::kSplitLlama3}, false, true, true},
-    {"llama-v3", {tok::kSplitLlama3}, false, true, true},
-    {"falcon3", {tok::kSplitLlama3}, false, true, true},
-    {"falcon-h1", {tok::kSplitLlama3}, false, true, true},
-    {"pixtral", {tok::kSplitLlama3}, false, true, true},
-    {"lfm2", {tok::kSplitLlama3}, false, true, true},
-    {"dbrx", {tok::kSplitLlama3}, false, false, false},
-    {"smaug-bpe", {tok::kSplitLlama3}, false, false, false},
-    {"glm4", {tok::kSplitLlama3}, false, false, false},
-    {"chatglm-bpe", {tok::kSplitLlama3}, false, false, false},
-    {"qwen2", {tok::kSplitQwen2}, true, false, false},
-    {"stablelm2", {tok::kSplitQwen2}, true, false, false},
-    {"hunyuan", {tok::kSplitQwen2}, true, false, false},
-    {"deepseek-r1-qwen", {tok::kSplitQwen2}, false, false, false},
-    {"megrez", {tok::kSplitQwen2}, false, false, false},
-    {"gpt-4o", {tok::kSplitO200k}, false, false, false},
-    {"llama4", {tok::kSplitO200k}, false, false, false},
-    {"tekken", {tok::kSplitTekken}, false, true, true},
-    {"smollm", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
-    {"starcoder", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
-    {"refact", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
-    {"codeshell", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
-    {"command-r", {tok::kSplitNumber, tok::kSplitGpt2}, true, false, false},
-    {"falcon", {tok::kSplitPunctuation, tok::kSplitGpt2, tok::kSplitByteNumbers, tok::kSplitAscii3}, false, false, false},
-    {"bloom", {tok::kSplitBloom}, false, false, false},
-    {"poro-chat", {tok::kSplitBloom}, false, false, false},
-    {"gpt3-finnish", {tok::kSplitBloom}, false, false, false},
-    {"viking", {tok::kSplitBloom, tok::kSplitNumber}, false, false, false},
-    {"deepseek-llm",
-     {tok::kSplitLine, tok::kSplitSpaceCased, tok::kSplitSpaceMarks, tok::kSplitEndSpace, tok::kSplitHan, tok::kSplitNumber},
-     false,
-     false,
-     false},
-    {"deepseek-coder",
-     {tok::kSplitLine, tok::kSplitSpaceLetters, tok::kSplitSpacePunct, tok::kSplitHan, tok::kSplitNumber},
-     false,
-     false,
-     false},
-    {"deepseek-v3", {tok::kSplitNumbers3, tok::kSplitHanKana, tok::kSplitDeepseek3}, false, false, false},
-    {"hunyuan-dense", {tok::kSplitNumbers3, tok::kSplitHanKana, tok::kSplitDeepseek3}, false, false, false},
-};
-std::vector<tok::Split> splits_of(const KnownPre& pre) {
-  std::vector<tok::Split> out;
-  for (const tok::Split split : pre.splits)
-    if (split != tok::kSplitNone) out.push_back(split);
-  return out;
-}
-
 Status gguf_byte_level(const GgufReader& in, bool* add_bos, TokenizerParts* parts) {
-  const KnownPre* known = nullptr;
   LINNET_TRY(in.text("tokenizer.ggml.pre", &parts->gguf_pre));
-  for (const KnownPre& k : kPres)
-    if (k.name == parts->gguf_pre) known = &k;
+  bool known = false;
+  LINNET_TRY(add_pre(parts->gguf_pre, &known, add_bos, parts, in.err));
   if (!known) return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": tokenizer.ggml.pre '", parts->gguf_pre, "' is not supported");
-  parts->splits = splits_of(*known);
-  if (known->nfc) parts->steps.push_back({tok::kStepNfc, 0, {}, {}, {}, 3, 0});
-  parts->ignore_merges = known->ignore_merges;
-  *add_bos = known->add_bos;
   GgufValue merges;
   LINNET_TRY(in.strings("tokenizer.ggml.merges", 4 * uint64_t{tok::kMaxTokens}, &merges));
   Vocabulary by_text;
@@ -376,17 +311,6 @@ Status gguf_bert(const GgufReader& in, TokenizerParts* parts) {
 }
 
 }  // namespace
-
-std::string pre_name(const TokenizerParts& parts) {
-  const KnownPre* close = nullptr;
-  for (const KnownPre& k : kPres) {
-    if (splits_of(k) != parts.splits) continue;
-    const bool nfc = !parts.steps.empty();
-    if (k.ignore_merges == parts.ignore_merges && k.nfc == nfc) return std::string(k.name);
-    if (!close) close = &k;
-  }
-  return close ? std::string(close->name) : "default";
-}
 
 Status respell(std::string_view model, TokenizerParts* parts, Error* err) {
   TokenizerParts pieces;
@@ -457,7 +381,7 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   std::string model;
   LINNET_TRY(in.text("tokenizer.ggml.model", &model));
   if (model.empty() || model == "none" || model == "no_vocab") return LINNET_OK;
-  if (model != "gpt2" && model != "llama" && model != "t5" && model != "bert")
+  if (model != "gpt2" && model != "llama" && model != "t5" && model != "bert" && model != "gemma4")
     return fail(err, LINNET_UNSUPPORTED, file.label, ": tokenizer.ggml.model '", model, "' is not supported");
   TokenizerParts parts;
   parts.label = file.label;
@@ -475,7 +399,8 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   if (model == "bert") {
     add_bos = add_eos = true;
     LINNET_TRY(gguf_bert(in, &parts));
-  } else if (model == "gpt2") {
+  } else if (model == "gpt2" || model == "gemma4") {
+    if (model == "gemma4") parts.gguf_pre = model;
     LINNET_TRY(gguf_byte_level(in, &add_bos, &parts));
   } else {
     LINNET_TRY(gguf_spm(in, model == "t5", &add_bos, &add_eos, &parts));
@@ -496,6 +421,7 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   }
   LINNET_TRY(in.flag("tokenizer.ggml.add_bos_token", &add_bos));
   LINNET_TRY(in.flag("tokenizer.ggml.add_eos_token", &add_eos));
+  if (parts.gguf_pre == "gemma4") add_bos = true;  // files say otherwise, where they were made too early
   if (add_bos && parts.bos_id >= 0) parts.before = {parts.bos_id};
   if (add_eos && parts.eos_id >= 0) parts.after = {parts.eos_id};
   return build_tokenizer(parts, out, err);

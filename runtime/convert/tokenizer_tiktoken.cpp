@@ -35,19 +35,6 @@ constexpr const char* kTekkenSpecial[] = {"<unk>",
                                           "[/SYSTEM_PROMPT]",
                                           "[TOOL_CONTENT]"};
 
-// The pattern of Kimi K2's tokenization_kimi.py, which no file beside tiktoken.model holds.
-#define LINNET_NOT_HAN(set) "[" set "&&[^\\p{Han}]]"
-#define LINNET_KIMI_UPPER LINNET_NOT_HAN("\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}")
-#define LINNET_KIMI_LOWER LINNET_NOT_HAN("\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}")
-#define LINNET_KIMI_END "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-}  // namespace
-
-const char* const kKimiPattern = "[\\p{Han}]+|[^\\r\\n\\p{L}\\p{N}]?" LINNET_KIMI_UPPER "*" LINNET_KIMI_LOWER "+" LINNET_KIMI_END
-                                 "|[^\\r\\n\\p{L}\\p{N}]?" LINNET_KIMI_UPPER "+" LINNET_KIMI_LOWER "*" LINNET_KIMI_END
-                                 R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-namespace {
-
 std::string letters_of(std::string_view bytes) {
   static const std::vector<std::string> letters = [] {
     std::vector<std::string> out(256);

@@ -372,8 +372,8 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
 }
 
 TEST_CASE("the fuzzer's seeds are good files") {
-  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "looks.json", "spelled.json", "late.json",
-                           "spm.model", "vocab.txt"}) {
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json",
+                           "looks.json", "spelled.json", "late.json", "spm.model", "vocab.txt"}) {
     const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
     Loaded l;
     Error err = {};

@@ -36,6 +36,11 @@ TEST_CASE("tokenizers put together at random encode and decode as the tokenizers
     }
     ++built;
     families += !name.empty();
+    static const std::map<std::string, const char*> kPre = {
+        {"Qwen3.5", "qwen35"},      {"DeepSeek V3", "deepseek-v3"}, {"Kimi K2", "kimi-k2"},
+        {"Seed-OSS", "seed-coder"}, {"MiniCPM5", "minicpm5"},       {"Ling", "bailingmoe"},
+        {"K-EXAONE", "exaone-moe"}, {"Command A", "tiny_aya"},      {"Jais 2", "jais-2"}};
+    if (!name.empty()) CHECK(l.blob.gguf_pre == kPre.at(name));
     open_blob(&l);
     for (const json& c : cases) {
       ++texts;
