@@ -5,14 +5,14 @@
 
 First lines of small models: name, model. Then a line a tokenizer: the model's name, what is changed of it, and the other parts of a
 tokenizer.json; cases [[text, ids, ids without special tokens, decoded], ...]. The first ones are families with the patterns that they
-publish, the others are put together at random.
+publish, the others are put together at random. The trainers settle ties otherwise each time, so the models are new ones then.
 """
 import json
 import pathlib
 import random
 import sys
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from make_split_patterns import ENDING, FAMILIES, HEAD, SPACES, random_text
 
@@ -33,8 +33,7 @@ def trained(model, trainer, pre=None, corpus=CORPUS):
 def make_models():
     bpe = lambda n, special=("<unk>",), **kw: trainers.BpeTrainer(vocab_size=n, special_tokens=list(special), show_progress=False, **kw)
     uni = lambda n: trainers.UnigramTrainer(vocab_size=n, special_tokens=["<unk>"], unk_token="<unk>", show_progress=False)
-    meta = [" ".join(CORPUS).replace(" ", "▁")]
-    out = {
+    return {
         "bpe-chars": trained(models.BPE(unk_token="<unk>"), bpe(330), pre_tokenizers.Whitespace()),
         "bpe-spaces": trained(models.BPE(unk_token="<unk>"), bpe(300), pre_tokenizers.Split("  ", "isolated")),
         "bpe-meta": trained(models.BPE(unk_token="<unk>"), bpe(330), pre_tokenizers.Metaspace()),
@@ -49,8 +48,6 @@ def make_models():
         "wordlevel": trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(special_tokens=["<unk>"], show_progress=False),
                              pre_tokenizers.Whitespace()),
     }
-    assert meta
-    return out
 
 
 REGEXES = [r"\s+", r"[aeiou]", r"\d+", "ab|a", r"(?<=a)b", r"\p{Lu}", r"\bthe\b", r" {2,}", r"\n", r"[^\x{0}-\x{7F}]"]
