@@ -153,6 +153,28 @@ inline std::string put_utf8(uint32_t c) {
     put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
   return s;
 }
+// What splitters tell apart, and one character in five at random, but `without`.
+inline std::string mixed_text(std::mt19937& rng, size_t most, uint32_t without) {
+  static const std::vector<std::string> pool = {
+      "'",    "'s",     "'S",     "'re",    "'RE",    "'Ll", "'\u017F", "'t",  "l",  "a",      "Z",        "é",      "ß",
+      "中",   "한",     "ع",      "1",      "23",     "٣",   "½",       "Ⅳ",   " ",  "  ",     "\t",       "\n",     "\r",
+      "\r\n", "\u00A0", "\u3000", "\u0085", "\u2028", "\v",  "!",       "...", "-",  "😀",     "\u0301",   "\u200D", "_",
+      "\x01", "v",      "e",      "m",      "d",      "/",   "\u0903",  "ʰ",   "ǅ",  "の",     "ー",       "，",     "。",
+      "　",   "／",     "×",      "$",      "123",    "(",   "۔",       "Ж",   "ᾼ",  "\u1F7D", "'LL",      "\u212A", "A",
+      "the",  "World",  "文字",   "456",    "b",      "x",   "#",       "〇",  "々", "    ",   "        ", " ",      " "};
+  std::string text;
+  for (size_t n = 1 + rng() % most; n; --n) {
+    if (rng() % 5) {
+      text += pool[rng() % pool.size()];
+      continue;
+    }
+    uint32_t c;
+    do c = static_cast<uint32_t>(rng() % (rng() % 2 ? 0x3000 : 0x110000));
+    while ((c >= 0xD800 && c < 0xE000) || c == without);
+    text += put_utf8(c);
+  }
+  return text;
+}
 inline std::string letter_of_byte(int byte) {
   for (uint32_t c = 0; c < 0x200; ++c)
     if (convert::byte_of_letter(c) == byte) return put_utf8(c);
