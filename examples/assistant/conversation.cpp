@@ -80,8 +80,8 @@ bool Conversation::constrain(const std::string& tools, std::string* why) {
   std::vector<char> bytes;
   if (read_file(tools, kMaxTools, &text, nullptr, why) != LINNET_OK) return false;
   const auto compile = [&] {
-    return linnet_grammar_compile(text.data(), text.size(), tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, bytes.data(), bytes.size(), &n,
-                                  &err_);
+    return linnet_grammar_compile(nullptr, text.data(), text.size(), tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, bytes.data(), bytes.size(),
+                                  &n, &err_);
   };
   linnet_status status = compile();
   if (status == LINNET_TOO_SMALL) {

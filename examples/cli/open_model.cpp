@@ -246,9 +246,9 @@ bool Engine::constrain(const Args& args, const linnet_template* calls) {
     rules.parallel = 1;
     rules.flags = flags & LINNET_GRAMMAR_ANY_FORMAT;  // calls have white space as the model's format has it
     if (grammar_template)
-      return linnet_grammar_calls(calls, text.data(), text.size(), name.c_str(), &rules, bytes.data(), bytes.size(), &n, &err);
+      return linnet_grammar_calls(nullptr, calls, text.data(), text.size(), name.c_str(), &rules, bytes.data(), bytes.size(), &n, &err);
     const auto kind = static_cast<linnet_grammar_kind>(given->kind | flags);
-    return linnet_grammar_compile(text.data(), text.size(), name.c_str(), kind, bytes.data(), bytes.size(), &n, &err);
+    return linnet_grammar_compile(nullptr, text.data(), text.size(), name.c_str(), kind, bytes.data(), bytes.size(), &n, &err);
   };
   if (status == LINNET_OK) status = compile();
   if (status == LINNET_TOO_SMALL) {

@@ -5,11 +5,16 @@
 #include "../chat/render.h"
 #include "../guard.h"
 #include "../params.h"
+#include "../sampling/grammar.h"
 #include "call_grammar.h"
 #include "chat_templates.h"
 #include "convert.h"
 
 using namespace linnet;
+
+struct linnet_grammar_compiler {
+  convert::GrammarMemory memory;
+};
 
 struct linnet_source {
   convert::Loaded loaded = {};
@@ -23,11 +28,37 @@ Status check_choice(const char* field, uint32_t value, uint32_t last, Error* err
 }
 
 // What was compiled goes to the caller's out[0, cap).
-Status hand_out(const std::vector<uint8_t>& bytes, const char* name, void* out, size_t cap, size_t* n_bytes, Error* err) {
+template <class Bytes>
+Status hand_out(const Bytes& bytes, const char* name, void* out, size_t cap, size_t* n_bytes, Error* err) {
   *n_bytes = bytes.size();
   if (bytes.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": compiled to ", bytes.size(), " bytes, there is room for ", cap);
   std::memcpy(out, bytes.data(), bytes.size());
   return LINNET_OK;
+}
+
+constexpr uint64_t kBytesOfState = 2048, kBytesBeside = uint64_t{1} << 20;  // of what is compiled in the tests none takes more
+
+Status place_compiler(Arena& arena, uint32_t max_states, linnet_grammar_compiler** out, Error* err) {
+  if (max_states == 0 || max_states > kGrammarMaxStates)
+    return fail(err, LINNET_BAD_ARG, "grammar compiler: max_states is ", max_states, ": 1 to ", kGrammarMaxStates);
+  const uint64_t bytes = kBytesBeside + max_states * kBytesOfState;
+  auto* const compiler = arena.take<linnet_grammar_compiler>("compiler", 1);
+  auto* const memory = arena.take<uint8_t>("grammars", bytes);
+  if (!arena.ok()) return fail(err, LINNET_BAD_ARG, "grammar compiler: ", max_states, " states are more than this machine can address");
+  if (out) *out = new (compiler) linnet_grammar_compiler{{memory, static_cast<size_t>(bytes), max_states}};
+  return LINNET_OK;
+}
+
+// fn() with what it makes in the compiler's memory.
+template <class Fn>
+Status compile_in(linnet_grammar_compiler* compiler, const char* name, Error* err, const Fn& fn) {
+  const Status status = guarded(name, err, [&] {
+    const convert::CompileIn memory(compiler ? &compiler->memory : nullptr);
+    return fn();
+  });
+  if (!compiler || status != LINNET_NO_MEMORY) return status;
+  return fail(err, LINNET_NO_MEMORY, name, ": compiling takes more than the ", compiler->memory.bytes(), " bytes for ",
+              compiler->memory.max_states(), " states");
 }
 
 // What a conversion is asked for, and where it says what it did.
@@ -125,8 +156,24 @@ void linnet_convert_close(linnet_source* source) {
 
 const char* linnet_convert_shape(uint32_t i) { return convert::synthetic_shape(i); }
 
-linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const char* name, linnet_grammar_kind kind, void* out, size_t cap,
-                                     size_t* n_bytes, linnet_error* err) {
+linnet_status linnet_grammar_compiler_need(uint32_t max_states, linnet_need* out, linnet_error* err) {
+  Arena counted;
+  LINNET_TRY(place_compiler(counted, max_states, nullptr, err));
+  return write_need(out, counted.used(), 0, err);
+}
+
+linnet_status linnet_grammar_compiler_init(linnet_grammar_compiler** out, void* mem, size_t bytes, uint32_t max_states, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_NEED_ARG(mem);
+  LINNET_TRY(check_memory(mem, err));
+  Arena counted, arena(mem, bytes);
+  LINNET_TRY(place_compiler(counted, max_states, nullptr, err));
+  if (counted.used() > bytes) return fail(err, LINNET_TOO_SMALL, "grammar compiler: memory of ", bytes, " bytes, needs ", counted.used());
+  return place_compiler(arena, max_states, out, err);
+}
+
+linnet_status linnet_grammar_compile(linnet_grammar_compiler* compiler, const char* json, size_t json_bytes, const char* name,
+                                     linnet_grammar_kind kind, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
   LINNET_NEED_ARG(json);
   LINNET_NEED_ARG(n_bytes);
   if (cap) LINNET_NEED_ARG(out);
@@ -136,15 +183,16 @@ linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const 
     return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: kind is ", uint32_t{kind}, ": there is no such linnet_grammar_kind");
   if (json_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", json_bytes, " bytes, at most ", convert::kMaxGrammarJson);
-  return guarded(name, err, [&] {
-    std::vector<uint8_t> grammar;
+  return compile_in(compiler, name, err, [&] {
+    convert::Vector<uint8_t> grammar;
     LINNET_TRY(convert::compile_grammar({json, json_bytes}, name, kind, &grammar, err));
     return hand_out(grammar, name, out, cap, n_bytes, err);
   });
 }
 
-linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, size_t tools_bytes, const char* name,
-                                   const linnet_call_rules* rules, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
+linnet_status linnet_grammar_calls(linnet_grammar_compiler* compiler, const linnet_template* t, const char* tools, size_t tools_bytes,
+                                   const char* name, const linnet_call_rules* rules, void* out, size_t cap, size_t* n_bytes,
+                                   linnet_error* err) {
   LINNET_NEED_ARG(t);
   LINNET_NEED_ARG(tools);
   LINNET_NEED_ARG(n_bytes);
@@ -161,10 +209,10 @@ linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, 
   if (tools_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", tools_bytes, " bytes, at most ", convert::kMaxGrammarJson);
   if (!t->envelope.magic) return fail(err, LINNET_UNSUPPORTED, t->name, ": it was compiled without the format of answers");
-  return guarded(name, err, [&] {
+  return compile_in(compiler, name, err, [&] {
     convert::Value list;
     LINNET_TRY(convert::schema_parse({tools, tools_bytes}, name, &list, err));
-    std::vector<uint8_t> grammar;
+    convert::Vector<uint8_t> grammar;
     const convert::CallRules what = {r.choice == LINNET_CALL_REQUIRED, r.parallel != 0, r.tool ? r.tool : "",
                                      (r.flags & LINNET_GRAMMAR_ANY_FORMAT) != 0};
     LINNET_TRY(convert::compile_calls(list, t->envelope, what, name, &grammar, err));

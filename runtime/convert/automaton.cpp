@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 
 #include "../../platform/utf8.h"
 #include "../sampling/grammar.h"
@@ -26,7 +25,7 @@ void Automaton::add(uint32_t from, const Arc& arc) {
 void Automaton::skip(uint32_t from, uint32_t to) { add(from, {to, kNowhere, 0, 0, false, false}); }
 void Automaton::bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi) { add(from, {to, kNowhere, lo, hi, true, own_}); }
 
-uint32_t Automaton::rule(uint32_t start, uint32_t end, std::string name) {
+uint32_t Automaton::rule(uint32_t start, uint32_t end, String name) {
   rules_.push_back({start, end, std::move(name)});
   return static_cast<uint32_t>(rules_.size() - 1);
 }
@@ -39,8 +38,8 @@ void Automaton::call(uint32_t from, uint32_t to, uint32_t rule, uint32_t least, 
 }
 
 bool Automaton::reads(uint32_t from, uint32_t to, std::string_view s) const {
-  std::vector<uint32_t> here = {from}, next;
-  std::vector<size_t> seen(heads_.size(), 0);  // at which place a node was come to last, counted from 1
+  Vector<uint32_t> here = {from}, next;
+  Vector<size_t> seen(heads_.size(), 0);  // at which place a node was come to last, counted from 1
   for (size_t at = 0;; ++at) {
     for (const uint32_t node : here) seen[node] = at + 1;
     next.clear();
@@ -70,12 +69,12 @@ uint32_t Automaton::text(uint32_t from, std::string_view s) {
 void Automaton::between(uint32_t from, uint32_t to, std::string_view lo, std::string_view hi, uint8_t least, uint8_t most) {
   const uint8_t a = static_cast<uint8_t>(lo[0]), b = static_cast<uint8_t>(hi[0]);
   if (lo.size() == 1) return bytes(from, to, a, b);
-  const std::string lowest(lo.size() - 1, static_cast<char>(least)), highest(lo.size() - 1, static_cast<char>(most));
+  const String lowest(lo.size() - 1, static_cast<char>(least)), highest(lo.size() - 1, static_cast<char>(most));
   // The bytes whose rest is free stand between those whose rest is bounded below and above.
   const bool low_free = lo.substr(1) == lowest, high_free = hi.substr(1) == highest;
   // What leads to the same node by the same bytes stands once.
   const auto part = [&](uint8_t first, uint8_t last, std::string_view from_rest, std::string_view to_rest) {
-    std::string key = std::string(from_rest) + std::string(to_rest);
+    String key = String(from_rest) + String(to_rest);
     key += {static_cast<char>(least), static_cast<char>(most), static_cast<char>(own_)};
     const auto [at, is_new] = rests_.try_emplace({to, std::move(key)}, 0);
     if (is_new) at->second = node();
@@ -94,7 +93,7 @@ void Automaton::utf8(uint32_t from, uint32_t to, CharRange range) {
   static constexpr CharRange kLengths[] = {
       {0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}};  // no surrogates
   const auto encode = [](uint32_t c) {
-    std::string s;
+    String s;
     const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
     s += static_cast<char>(kLead[more] | c >> 6 * more);
@@ -142,7 +141,7 @@ void Automaton::json_escape(uint32_t escape, uint32_t to) {
   hex(low_d, left2, 0xC, 0xF);
 }
 
-void Automaton::json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges) {
+void Automaton::json_char_of(uint32_t from, uint32_t to, const Vector<CharRange>& ranges) {
   for (const CharRange& r : ranges) {
     for (const CharRange& plain : {CharRange{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x10FFFF}}) {
       const CharRange both{std::max(r.first, plain.first), std::min(r.last, plain.last)};
@@ -152,7 +151,7 @@ void Automaton::json_char_of(uint32_t from, uint32_t to, const std::vector<CharR
       static constexpr std::string_view kEscaped = "\b\f\n\r\t\"\\", kLetters = "bfnrt\"\\";
       const size_t at = kEscaped.find(static_cast<char>(c));
       if (c >= 0x20 && at == kEscaped.npos) continue;
-      std::string s = "\\";
+      String s = "\\";
       if (at != kEscaped.npos)
         s += kLetters[at];
       else
@@ -162,7 +161,7 @@ void Automaton::json_char_of(uint32_t from, uint32_t to, const std::vector<CharR
   }
 }
 
-void Automaton::python_char(uint32_t from, uint32_t to, char quote, const std::vector<CharRange>& ranges) {
+void Automaton::python_char(uint32_t from, uint32_t to, char quote, const Vector<CharRange>& ranges) {
   const uint32_t other = static_cast<uint8_t>(quote);
   for (const CharRange& r : ranges) {
     for (const CharRange& plain : all_but({{0, 0x1F}, {other, other}, {'\\', '\\'}})) {
@@ -170,15 +169,15 @@ void Automaton::python_char(uint32_t from, uint32_t to, char quote, const std::v
       if (both.first <= both.last) utf8(from, to, both);
     }
     for (const auto& [code, letter] : {std::pair<uint32_t, char>{other, quote}, {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}})
-      if (r.first <= code && code <= r.last) skip(text(from, std::string{'\\', letter}), to);
+      if (r.first <= code && code <= r.last) skip(text(from, String{'\\', letter}), to);
   }
 }
 
 namespace {
 constexpr uint32_t kBlanks = 0x110000;  // in a mark: white space, or none
 bool is_blank(uint32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-std::vector<uint32_t> pieces_of(std::string_view mark) {
-  std::vector<uint32_t> out;
+Vector<uint32_t> pieces_of(std::string_view mark) {
+  Vector<uint32_t> out;
   for (size_t at = 0; at < mark.size();) {
     const Char c = next_char(mark.data() + at, mark.size() - at);
     at += c.bytes;
@@ -192,16 +191,16 @@ std::vector<uint32_t> pieces_of(std::string_view mark) {
 }  // namespace
 
 // A node for each set of places in marks that the text may be at.
-void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t end, bool json) {
-  using Places = std::vector<std::pair<size_t, size_t>>;  // mark, how many of its pieces were read
-  std::vector<std::vector<uint32_t>> pieces;
+void Automaton::until(uint32_t from, const Vector<Mark>& marks, uint32_t end, bool json) {
+  using Places = Vector<std::pair<size_t, size_t>>;  // mark, how many of its pieces were read
+  Vector<Vector<uint32_t>> pieces;
   for (const Mark& m : marks) pieces.push_back(pieces_of(m.text));
   const auto put = [&](Places* places, size_t m, size_t at) {
     places->emplace_back(m, at);
     if (at < pieces[m].size() && pieces[m][at] == kBlanks) places->emplace_back(m, at + 1);
   };
-  std::map<Places, uint32_t> nodes;
-  std::vector<Places> open;
+  Map<Places, uint32_t> nodes;
+  Vector<Places> open;
   const auto node_of = [&](Places places) {
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
@@ -222,20 +221,20 @@ void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t en
   // inside of a JSON text: an escape is none of a mark's characters
   const uint32_t escape = json ? node() : kNowhere;
   if (json) json_escape(escape, node_of(anywhere));
-  std::vector<CharRange> never;
+  Vector<CharRange> never;
   if (json) never = {{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
   while (!open.empty() && !full()) {
     const Places places = open.back();
     open.pop_back();
     const uint32_t here = nodes[places];
-    std::vector<uint32_t> known;
+    Vector<uint32_t> known;
     for (const auto& [m, at] : places) {
       if (pieces[m][at] != kBlanks) known.push_back(pieces[m][at]);
       if (pieces[m][at] == kBlanks) known.insert(known.end(), {' ', '\t', '\n', '\v', '\f', '\r'});
     }
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
-    std::vector<CharRange> others = never;
+    Vector<CharRange> others = never;
     if (json) bytes(here, escape, '\\', '\\');
     for (const uint32_t c : known) {
       others.push_back({c, c});
@@ -262,9 +261,9 @@ void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t en
   }
 }
 
-std::vector<CharRange> merged(std::vector<CharRange> ranges) {
+Vector<CharRange> merged(Vector<CharRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const CharRange& a, const CharRange& b) { return a.first < b.first; });
-  std::vector<CharRange> out;
+  Vector<CharRange> out;
   for (const CharRange& r : ranges) {
     if (!out.empty() && r.first <= out.back().last + 1)
       out.back().last = std::max(out.back().last, r.last);
@@ -274,8 +273,8 @@ std::vector<CharRange> merged(std::vector<CharRange> ranges) {
   return out;
 }
 
-std::vector<CharRange> all_but(const std::vector<CharRange>& ranges) {
-  std::vector<CharRange> out;
+Vector<CharRange> all_but(const Vector<CharRange>& ranges) {
+  Vector<CharRange> out;
   uint32_t next = 0;
   for (const CharRange& r : merged(ranges)) {
     if (next < r.first) out.push_back({next, r.first - 1});
@@ -286,15 +285,15 @@ std::vector<CharRange> all_but(const std::vector<CharRange>& ranges) {
 }
 
 // Rules that may read nothing: their ends are come to by what reads nothing, calls of such rules among it.
-void Automaton::find_empty(std::vector<Rule>* rules) const {
-  std::vector<size_t> seen(heads_.size(), 0);
+void Automaton::find_empty(Vector<Rule>* rules) const {
+  Vector<size_t> seen(heads_.size(), 0);
   size_t round = 0;
   for (bool more = true; more;) {
     more = false;
     for (Rule& r : *rules) {
       if (r.empty) continue;
       ++round;
-      std::vector<uint32_t> open = {r.start};
+      Vector<uint32_t> open = {r.start};
       while (!open.empty() && !r.empty) {
         const uint32_t i = open.back();
         open.pop_back();
@@ -314,7 +313,7 @@ void Automaton::find_empty(std::vector<Rule>* rules) const {
 // Sets of nodes become states, in the order in which they are met.
 class Determiner {
  public:
-  Determiner(const Automaton& a, uint32_t end, std::vector<Automaton::Rule> rules)
+  Determiner(const Automaton& a, uint32_t end, Vector<Automaton::Rule> rules)
       : a_(a), rules_(std::move(rules)), ends_(a.heads_.size(), false), seen_(a.heads_.size(), 0) {
     ends_[end] = true;
     for (const Automaton::Rule& r : rules_) ends_[r.end] = true;
@@ -325,14 +324,14 @@ class Determiner {
     bool own;
     uint32_t to;
   };
-  std::vector<std::vector<Edge>> edges;
-  std::vector<bool> accepts;
-  std::vector<uint32_t> began;        // states of the starts
-  std::vector<GrammarCall> calls;     // in order of `from`
-  const std::string* left = nullptr;  // a rule that begins with itself
+  Vector<Vector<Edge>> edges;
+  Vector<bool> accepts;
+  Vector<uint32_t> began;        // states of the starts
+  Vector<GrammarCall> calls;     // in order of `from`
+  const String* left = nullptr;  // a rule that begins with itself
 
   // The first states are those of `starts`, if no two are the same.
-  bool run(const std::vector<uint32_t>& starts) {
+  bool run(const Vector<uint32_t>& starts) {
     for (const uint32_t start : starts) began.push_back(state_of({start}));
     for (size_t i = 0; i < sets_.size(); ++i)
       if (!leave(i)) return false;
@@ -342,9 +341,9 @@ class Determiner {
   // States from which no text ends are left out; false where the first is one.
   bool trim() {
     const size_t n = edges.size();
-    std::vector<std::vector<uint32_t>> back(n), back_calls(n);
-    std::vector<uint32_t> open, name(n, 0);
-    std::vector<bool> live = accepts;
+    Vector<Vector<uint32_t>> back(n), back_calls(n);
+    Vector<uint32_t> open, name(n, 0);
+    Vector<bool> live = accepts;
     for (uint32_t i = 0; i < n; ++i) {
       for (const Edge& e : edges[i]) back[e.to].push_back(i);
       if (live[i]) open.push_back(i);
@@ -367,7 +366,7 @@ class Determiner {
     for (size_t i = 0; i < n; ++i) name[i] = live[i] ? n_left++ : 0;
     for (size_t i = 0; i < n; ++i) {
       if (!live[i]) continue;
-      std::vector<Edge> kept;
+      Vector<Edge> kept;
       for (const Edge& e : edges[i]) {
         if (!live[e.to]) continue;
         if (!kept.empty() && kept.back().to == name[e.to] && kept.back().hi + 1 == e.lo && kept.back().own == e.own)
@@ -391,9 +390,9 @@ class Determiner {
 
   // The state of a set of nodes and all that they skip to. called: where a call begins, which reads something: what may read nothing is
   // passed by where it is called.
-  uint32_t state_of(std::vector<uint32_t> nodes, bool called = false) {
+  uint32_t state_of(Vector<uint32_t> nodes, bool called = false) {
     ++round_;
-    std::vector<uint32_t> key;
+    Vector<uint32_t> key;
     bool end = false;
     while (!nodes.empty()) {
       const uint32_t i = nodes.back();
@@ -423,8 +422,8 @@ class Determiner {
   }
 
   bool leave(size_t state) {
-    std::vector<Automaton::Arc> arcs;
-    std::map<std::array<uint32_t, 3>, std::vector<uint32_t>> called;  // rule, least, most; where what they read leads
+    Vector<Automaton::Arc> arcs;
+    Map<std::array<uint32_t, 3>, Vector<uint32_t>> called;  // rule, least, most; where what they read leads
     bool cut[257] = {};
     for (const uint32_t i : *sets_[state]) {
       if (i == kNowhere) continue;
@@ -450,7 +449,7 @@ class Determiner {
     }
     for (int lo = 0, hi = 0; lo < 256; lo = hi) {
       for (hi = lo + 1; hi < 256 && !cut[hi];) ++hi;
-      std::vector<uint32_t> to;
+      Vector<uint32_t> to;
       bool own = false;
       for (const Automaton::Arc& arc : arcs)
         if (arc.lo <= lo && lo <= arc.hi) to.push_back(arc.to), own |= arc.own;
@@ -467,12 +466,12 @@ class Determiner {
 
   // Whether a rule is called where it begins itself, by itself or by rules between.
   bool left_recursion() {
-    std::map<uint32_t, std::vector<uint32_t>> begins;  // a rule's first state, those of rules that it begins with
+    Map<uint32_t, Vector<uint32_t>> begins;  // a rule's first state, those of rules that it begins with
     for (const GrammarCall& c : calls)
       if (rule_of_.contains(c.from)) begins[c.from].push_back(c.start);
-    std::map<uint32_t, bool> open;  // false: done
+    Map<uint32_t, bool> open;  // false: done
     for (const auto& [state, rule] : rule_of_) {
-      std::vector<std::pair<uint32_t, size_t>> path;
+      Vector<std::pair<uint32_t, size_t>> path;
       const auto enter = [&](uint32_t s) {
         const auto [at, is_new] = open.try_emplace(s, true);
         if (!is_new) {
@@ -485,7 +484,7 @@ class Determiner {
       left = nullptr;  // it was done before
       while (!path.empty() && !left) {
         auto& [s, next] = path.back();
-        const std::vector<uint32_t>& to = begins[s];
+        const Vector<uint32_t>& to = begins[s];
         if (next == to.size()) {
           open[s] = false;
           path.pop_back();
@@ -500,14 +499,14 @@ class Determiner {
   }
 
   const Automaton& a_;
-  const std::vector<Automaton::Rule> rules_;
-  std::map<uint32_t, uint32_t> rule_of_;  // of first states of calls
-  std::vector<bool> ends_;                // nodes
-  std::vector<uint32_t> seen_;
+  const Vector<Automaton::Rule> rules_;
+  Map<uint32_t, uint32_t> rule_of_;  // of first states of calls
+  Vector<bool> ends_;                // nodes
+  Vector<uint32_t> seen_;
   uint32_t round_ = 0;
   size_t work_ = 0;
-  std::map<std::vector<uint32_t>, uint32_t> known_;
-  std::vector<const std::vector<uint32_t>*> sets_;
+  Map<Vector<uint32_t>, uint32_t> known_;
+  Vector<const Vector<uint32_t>*> sets_;
 };
 
 bool texts_of(const Automaton& a, uint32_t from, uint32_t to, TextSet* out) {
@@ -523,20 +522,20 @@ bool texts_of(const Automaton& a, uint32_t from, uint32_t to, TextSet* out) {
   return true;
 }
 
-Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>& starts, const char* name, std::vector<uint8_t>* out,
+Status Automaton::compile(uint32_t start, uint32_t end, const Vector<Start>& starts, const char* name, Vector<uint8_t>* out,
                           Error* err) const {
-  std::vector<Rule> rules = rules_;
+  Vector<Rule> rules = rules_;
   find_empty(&rules);
   Determiner d(*this, end, std::move(rules));
-  std::vector<uint32_t> nodes = {start};
+  Vector<uint32_t> nodes = {start};
   for (const Start& s : starts) nodes.push_back(s.node);
   const bool done = !full() && d.run(nodes);
   if (d.left) return fail(err, LINNET_UNSUPPORTED, name, ": ", *d.left, " begins with itself: left recursion is not supported");
   if (!done)
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
   if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
-  std::vector<uint32_t> first;
-  std::vector<GrammarEdge> edges;
+  Vector<uint32_t> first;
+  Vector<GrammarEdge> edges;
   bool wide = !starts.empty() || !d.calls.empty();
   for (size_t i = 0; i < d.edges.size(); ++i) {
     first.push_back(static_cast<uint32_t>(edges.size()) | (d.accepts[i] ? kGrammarAccepts : 0));
@@ -546,7 +545,9 @@ Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>
     }
   }
   first.push_back(static_cast<uint32_t>(edges.size()));
-  const uint32_t most = wide ? kGrammarMaxStates : kNarrowMaxStates;
+  const GrammarMemory* const memory = GrammarMemory::here();
+  uint32_t most = wide ? kGrammarMaxStates : kNarrowMaxStates;
+  if (memory) most = std::min(most, memory->max_states());
   if (d.edges.size() > most) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", most, " states");
   if (edges.size() > kGrammarMaxEdges)
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");

@@ -2,13 +2,10 @@
 // (runtime/sampling/grammar.h).
 #pragma once
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "../../platform/status.h"
+#include "grammar_memory.h"
 
 namespace linnet::convert {
 
@@ -41,38 +38,37 @@ class Automaton {
   // shortest way.
   void json_char(uint32_t from, uint32_t to);
   void json_escape(uint32_t from, uint32_t to);  // the rest of an escape, behind its backslash
-  void json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
+  void json_char_of(uint32_t from, uint32_t to, const Vector<CharRange>& ranges);
 
   // One character of `ranges` as Python writes it between such quotes.
-  void python_char(uint32_t from, uint32_t to, char quote, const std::vector<CharRange>& ranges);
+  void python_char(uint32_t from, uint32_t to, char quote, const Vector<CharRange>& ranges);
 
   struct Mark {
-    std::string text;
+    String text;
     uint32_t to;            // where it leads; kNowhere: it may not come
     bool in_front = false;  // it counts at the beginning alone
   };
   // A rule of the grammar: what leads from `start` to `end`, which nothing but calls of it leads into. It may be called before its inside
   // is built, and from there too. name: for errors.
-  uint32_t rule(uint32_t start, uint32_t end, std::string name);
+  uint32_t rule(uint32_t start, uint32_t end, String name);
   // What the rule reads, `least` to `most` times (most 0: without end), counted while a text is read: by a stack, not by states.
   void call(uint32_t from, uint32_t to, uint32_t rule, uint32_t least = 1, uint32_t most = 1);
 
   // A text up to the first of the marks, which is read. White space in a mark stands for any, also none, which may be between tags as well.
   // end: where the text may end without a mark, or kNowhere. json: inside of a JSON text, of which escapes are no part of marks.
-  void until(uint32_t from, const std::vector<Mark>& marks, uint32_t end, bool json = false);
+  void until(uint32_t from, const Vector<Mark>& marks, uint32_t end, bool json = false);
 
   // Whether these bytes lead from one node to the other, without calls; takes as many steps as there are arcs for each of them, whatever it
   // looks for.
   bool reads(uint32_t from, uint32_t to, std::string_view s) const;
 
   struct Start {
-    std::string mark;  // that the prompt ends with
+    String mark;  // that the prompt ends with
     uint32_t node;
   };
   // The blob of what leads from `start` to `end`; starts: where else a text may begin, at most kGrammarMaxStarts. LINNET_UNSUPPORTED: too
   // many states, or a rule that begins with itself. LINNET_BAD_FILE: nothing leads there.
-  Status compile(uint32_t start, uint32_t end, const std::vector<Start>& starts, const char* name, std::vector<uint8_t>* out,
-                 Error* err) const;
+  Status compile(uint32_t start, uint32_t end, const Vector<Start>& starts, const char* name, Vector<uint8_t>* out, Error* err) const;
 
  private:
   struct Arc {
@@ -83,31 +79,30 @@ class Automaton {
   };
   struct Rule {
     uint32_t start, end;
-    std::string name;
+    String name;
     bool empty = false;  // it may read nothing
   };
   struct Call {
     uint32_t to, rule, least, most;
   };
-  void find_empty(std::vector<Rule>* rules) const;
+  void find_empty(Vector<Rule>* rules) const;
   friend class Determiner;
   void add(uint32_t from, const Arc& arc);
-  std::vector<uint32_t> heads_;  // first arc out of each node
-  std::vector<Arc> arcs_;
-  std::map<std::pair<uint32_t, std::string>, uint32_t> rests_;  // between: where it leads, the bytes of the rest; from which node
-  std::vector<Rule> rules_;
-  std::vector<Call> calls_;
+  Vector<uint32_t> heads_;  // first arc out of each node
+  Vector<Arc> arcs_;
+  Map<std::pair<uint32_t, String>, uint32_t> rests_;  // between: where it leads, the bytes of the rest; from which node
+  Vector<Rule> rules_;
+  Vector<Call> calls_;
   bool own_ = false;
 };
 
 // Ranges in order, without overlaps; and all other characters.
-std::vector<CharRange> merged(std::vector<CharRange> ranges);
-std::vector<CharRange> all_but(const std::vector<CharRange>& ranges);
+Vector<CharRange> merged(Vector<CharRange> ranges);
+Vector<CharRange> all_but(const Vector<CharRange>& ranges);
 
 // The strings that a pattern is found in, from `from` to `to`, without the quotes; write: one character of them. whole: the strings that it
 // is, from one end to the other. *why: what is not supported in the pattern, "" = nothing.
-using WriteChar = std::function<void(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges)>;
-void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, bool whole,
-                   std::string* why);
+using WriteChar = FunctionRef<void(uint32_t from, uint32_t to, const Vector<CharRange>& ranges)>;
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, bool whole, String* why);
 
 }  // namespace linnet::convert

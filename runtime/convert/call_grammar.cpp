@@ -13,7 +13,7 @@ using chat::Envelope;
 using chat::Head;
 using Tool = SchemaCompiler::Tool;
 using View = std::string_view;
-using Marks = std::vector<Automaton::Mark>;
+using Marks = Vector<Automaton::Mark>;
 
 // What the parser of answers takes for a call is what may be written, but no more than models write: what they may leave out without harm
 // is wanted here, and names and arguments obey.
@@ -22,8 +22,8 @@ class CallCompiler {
   CallCompiler(const Envelope& envelope, const CallRules& rules, const char* name, Error* err)
       : e_(envelope), rules_(rules), schema_(name, err, rules.any_format), a_(schema_.automaton()), name_(name), err_(err) {}
 
-  Status compile(const Value& list, std::vector<uint8_t>* out) {
-    std::vector<Tool> all;
+  Status compile(const Value& list, Vector<uint8_t>* out) {
+    Vector<Tool> all;
     if (!schema_.read_tools(list, &all)) return schema_.status();
     for (const Tool& tool : all) names_.push_back(tool.name);
     for (Tool& tool : all)
@@ -112,7 +112,7 @@ class CallCompiler {
   bool object(uint32_t from, uint32_t to, const Tool& tool, bool bare) {
     const View name_key = e_.name_key.empty() ? View("name") : e_.name_key.view(),
                args_key = e_.args_key.empty() ? View("arguments") : e_.args_key.view();
-    const auto key = [&](uint32_t at, View k) { return blank(a_.text(at, "\"" + std::string(k) + "\":")); };
+    const auto key = [&](uint32_t at, View k) { return blank(a_.text(at, "\"" + String(k) + "\":")); };
     uint32_t at = gap(a_.text(from, "{"));
     if (!e_.id_key.empty() && !bare) at = maybe(at, gap(a_.text(a_.text(id(a_.text(key(at, e_.id_key.view()), "\"")), "\""), ",")));
     if (name_key != "type" && e_.id_key.view() != "type") at = maybe(at, gap(a_.text(key(at, "type"), "\"function\",")));
@@ -140,9 +140,9 @@ class CallCompiler {
   bool named(uint32_t from, uint32_t to, const Tool& tool, bool bare) {
     uint32_t at = from;
     if (!e_.id_open.empty()) at = gap(mark(blank(id(at)), e_.id_open));  // on one line
-    at = a_.text(at, std::string(e_.name_prefix.view()) + tool.name);
+    at = a_.text(at, String(e_.name_prefix.view()) + tool.name);
     if (e_.counted) {
-      const uint32_t one = a_.node(), two = a_.node(), begin = a_.text(at, std::string(1, static_cast<char>(e_.counted)));
+      const uint32_t one = a_.node(), two = a_.node(), begin = a_.text(at, String(1, static_cast<char>(e_.counted)));
       a_.bytes(begin, one, '0', '9');
       a_.bytes(one, two, '0', '9');
       at = maybe(one, two);
@@ -160,7 +160,7 @@ class CallCompiler {
         if (e_.args_open.empty()) at = bare ? a_.text(at, "\n") : gap(at);
         return json(at, to, tool);
       case Arguments::kGemma:
-        schema_.set_style({.notation = Notation::kGemma, .mark = std::string(e_.quote.view())});
+        schema_.set_style({.notation = Notation::kGemma, .mark = String(e_.quote.view())});
         return schema_.arguments(at, to, tool, Notation::kGemma);
       case Arguments::kPairs:
         return pairs(at, to, tool);
@@ -183,15 +183,15 @@ class CallCompiler {
   bool pairs(uint32_t from, uint32_t to, const Tool& tool) {
     return each(
         from, to, tool, [this](uint32_t at, bool) { return blank(mark(gap(at), e_.key_open)); },
-        [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
+        [&](uint32_t a, uint32_t b, const String& key, const Value& schema, const String& place) {
           if (key.empty() || key.size() > chat::kMaxName || key.find_first_of("<>\"'=\r\n") != key.npos || key[0] == ' ' ||
               key.back() == ' ')
             return schema_.refuse(place, "the model's format has no way to write the key ", quoted(key));
-          SchemaCompiler::Style style = {.notation = Notation::kText, .mark = std::string(e_.value_close.view())};
+          SchemaCompiler::Style style = {.notation = Notation::kText, .mark = String(e_.value_close.view())};
           style.lines = e_.value_lines;
           if (e_.value_lines) {
-            style.never = {"\n" + std::string(e_.key_open.view())};
-            if (!e_.call_close.empty()) style.never.push_back("\n" + std::string(e_.call_close.view()));
+            style.never = {"\n" + String(e_.key_open.view())};
+            if (!e_.call_close.empty()) style.never.push_back("\n" + String(e_.call_close.view()));
           }
           const uint32_t name = blank(a_.text(a, key)), texts = mark(name, e_.key_close);
           const bool told = !e_.key_close_other.empty();  // which values are texts
@@ -216,11 +216,11 @@ class CallCompiler {
   }
 
   bool tags(uint32_t from, uint32_t to, const Tool& tool) {
-    const std::string open = std::string(e_.tag_prefix.view()) + "<";
+    const String open = String(e_.tag_prefix.view()) + "<";
     const auto style = [&] { schema_.set_style({.notation = Notation::kTags, .mark = open}); };
     return each(
         from, to, tool, [&](uint32_t at, bool) { return mark(gap(at), open); },
-        [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
+        [&](uint32_t a, uint32_t b, const String& key, const Value& schema, const String& place) {
           style();
           return schema_.tag(a, b, key, schema, place);
         });
@@ -231,7 +231,7 @@ class CallCompiler {
     a_.skip(a_.text(end, ")"), to);
     return each(
         a_.text(from, "("), end, tool, [&](uint32_t at, bool first) { return first ? at : blank(a_.text(at, ",")); },
-        [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
+        [&](uint32_t a, uint32_t b, const String& key, const Value& schema, const String& place) {
           if (key.empty() || key.size() > chat::kMaxName || !std::all_of(key.begin(), key.end(), chat::is_word_char))
             return schema_.refuse(place, quoted(key), " is no name of a parameter in Python");
           schema_.set_style({.notation = Notation::kPython});
@@ -292,11 +292,10 @@ class CallCompiler {
     Marks out;
     for (size_t i = 0; i < 2; ++i)
       if (const chat::Mark& m = e_.section_open[i]; !m.empty())
-        out.push_back({(in_front ? " " : "") + std::string(m.view()), section_[i], in_front});
+        out.push_back({(in_front ? " " : "") + String(m.view()), section_[i], in_front});
     // inside of sections alone, where there are some
     if (!e_.call_open.empty())
-      out.push_back(
-          {(in_front ? " " : "") + std::string(e_.call_open.view()), !rules_.required || out.empty() ? call_ : kNowhere, in_front});
+      out.push_back({(in_front ? " " : "") + String(e_.call_open.view()), !rules_.required || out.empty() ? call_ : kNowhere, in_front});
     return out;
   }
   void open_calls(uint32_t from) {
@@ -314,12 +313,12 @@ class CallCompiler {
   bool text(uint32_t from, bool opened) {
     Marks marks = openers(false);
     const auto in_front = [&](const chat::Mark& m, uint32_t to) {
-      if (!m.empty()) marks.push_back({" " + std::string(m.view()), to, true});
+      if (!m.empty()) marks.push_back({" " + String(m.view()), to, true});
     };
     in_front(e_.reason_open, opened ? reason_said_ : reason_);
     in_front(e_.reason_close, opened ? content_ : answer_);
     if (!opened) in_front(e_.content_open, content_);
-    if ((opened || e_.content_open.empty()) && !e_.content_close.empty()) marks.push_back({std::string(e_.content_close.view()), said_});
+    if ((opened || e_.content_open.empty()) && !e_.content_close.empty()) marks.push_back({String(e_.content_close.view()), said_});
     if (!bare_) {
       a_.until(from, marks, end_);
       return schema_.room();
@@ -330,9 +329,9 @@ class CallCompiler {
       for (const View key : {View(e_.name_key.view()), View("name"), View("type"), View("function")})
         for (const char* quote : {"\"", "'"})
           for (const char* open : {" { ", " [ { "})
-            if (!key.empty()) begun.push_back({open + (quote + std::string(key)) + quote, kNowhere, true});
+            if (!key.empty()) begun.push_back({open + (quote + String(key)) + quote, kNowhere, true});
     } else {
-      for (const std::string& name : names_)
+      for (const String& name : names_)
         begun.push_back({e_.arguments == Arguments::kPython ? " [ " + name + "(" : " " + name + "\n", kNowhere, true});
     }
     begun.insert(begun.end(), marks.begin(), marks.end());
@@ -356,7 +355,7 @@ class CallCompiler {
     Marks ends = {};
     if (e_.ends_reasoning) ends = openers(false);
     if (!e_.reason_close.empty()) {
-      ends.push_back({std::string(e_.reason_close.view()), answer_});
+      ends.push_back({String(e_.reason_close.view()), answer_});
       a_.until(reason_, ends, rules_.required ? kNowhere : end_);
       Marks back = ends;  // the same behind content_open, which comes once
       back.back().to = content_;
@@ -376,12 +375,12 @@ class CallCompiler {
       const bool named = std::all_of(open.begin(), open.end(), chat::is_name_char);
       if (!open.empty() && named && e_.id_open.empty() && e_.head == Head::kText && !e_.call_open.empty()) {
         const uint32_t everybody = a_.text(gap(call_), e_.content_open.view());
-        for (const char c : {'\n', ' '}) a_.skip(a_.text(everybody, std::string(1, c)), content_said());
+        for (const char c : {'\n', ' '}) a_.skip(a_.text(everybody, String(1, c)), content_said());
       }
     }
     // what a prompt has opened
     const auto begins = [this](const chat::Mark& m, uint32_t node) {
-      if (!m.empty()) starts_.push_back({std::string(m.view()), node});
+      if (!m.empty()) starts_.push_back({String(m.view()), node});
     };
     begins(e_.reason_close, answer_);
     if (!e_.reason_open.empty() && !e_.reason_close.empty()) {
@@ -414,9 +413,9 @@ class CallCompiler {
     a_.skip(answer_, start_);
     a_.skip(a_.text(mark(again, kStart), "assistant"), answer_);
     const auto says = [&](const char* name, bool may_end) {
-      Marks marks = {{std::string(kEnd), again}};
-      for (const View other : {kStart, kChannel, kCall}) marks.push_back({std::string(other), kNowhere});
-      marks.push_back({std::string(kReturn), may_end ? end_ : kNowhere});
+      Marks marks = {{String(kEnd), again}};
+      for (const View other : {kStart, kChannel, kCall}) marks.push_back({String(other), kNowhere});
+      marks.push_back({String(kReturn), may_end ? end_ : kNowhere});
       a_.until(mark(a_.text(channel, name), kMessage), marks, may_end ? end_ : kNowhere);
     };
     says("analysis", false);
@@ -434,7 +433,7 @@ class CallCompiler {
     a_.skip(mark(call_, kChannel), next);
     a_.skip(answer_, call_);
     for (const Tool& tool : tools_) {
-      const std::string to = " to=functions." + tool.name;
+      const String to = " to=functions." + tool.name;
       const uint32_t at = a_.node(), type = a_.node(), begin = a_.node();
       a_.skip(a_.text(next, "commentary" + to), at);
       a_.skip(a_.text(mark(a_.text(call_, to), kChannel), "commentary"), at);
@@ -444,7 +443,7 @@ class CallCompiler {
       a_.skip(mark(type, kMessage), begin);
       if (!json(begin, behind_, tool)) return false;
     }
-    starts_.push_back({std::string(kStart) + "assistant", answer_});
+    starts_.push_back({String(kStart) + "assistant", answer_});
     return schema_.room();
   }
 
@@ -454,20 +453,20 @@ class CallCompiler {
   Automaton& a_;
   const char* name_;
   Error* err_;
-  std::vector<Tool> tools_;         // that may be called
-  std::vector<std::string> names_;  // of all
+  Vector<Tool> tools_;    // that may be called
+  Vector<String> names_;  // of all
   bool bare_ = false;
   uint32_t start_ = 0, end_ = 0;
   uint32_t behind_ = 0, section_[2] = {}, call_ = 0;   // behind a call or a section of some, behind each section_open, behind call_open
   uint32_t reason_ = 0, answer_ = 0;                   // inside of reasoning, behind it
   uint32_t content_ = 0, said_ = 0, reason_said_ = 0;  // behind content_open, behind content_close, in reasoning behind content_open
   uint32_t everybody_ = kNowhere;
-  std::vector<Automaton::Start> starts_;
+  Vector<Automaton::Start> starts_;
 };
 
 }  // namespace
 
-Status compile_calls(const Value& tools, const Envelope& envelope, const CallRules& rules, const char* name, std::vector<uint8_t>* out,
+Status compile_calls(const Value& tools, const Envelope& envelope, const CallRules& rules, const char* name, Vector<uint8_t>* out,
                      Error* err) {
   return CallCompiler(envelope, rules, name, err).compile(tools, out);
 }

@@ -12,7 +12,7 @@ struct CallRules {
   bool any_format = false;  // unknown formats say nothing
 };
 // tools: a list as templates take it.
-Status compile_calls(const Value& tools, const chat::Envelope& envelope, const CallRules& rules, const char* name,
-                     std::vector<uint8_t>* out, Error* err);
+Status compile_calls(const Value& tools, const chat::Envelope& envelope, const CallRules& rules, const char* name, Vector<uint8_t>* out,
+                     Error* err);
 
 }  // namespace linnet::convert

@@ -191,10 +191,6 @@ struct Cost {
 };
 linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err);
 
-// JSON to the bytes of a grammar, as linnet_grammar_compile does it, whose arguments were checked.
-linnet_status compile_grammar(std::string_view json, const char* name, linnet_grammar_kind kind, std::vector<uint8_t>* out,
-                              linnet_error* err);
-
 // Names for `--synthetic`: the i-th one, nullptr past the last; and all. The latter throws std::bad_alloc, as all below.
 const char* synthetic_shape(uint32_t i);
 std::vector<std::string> shapes();

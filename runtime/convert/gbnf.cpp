@@ -17,17 +17,17 @@ constexpr int kMaxRepeats = 8;
 // What a rule is made of.
 struct Part {
   enum Kind : uint8_t { kChars, kRule, kSequence, kAlternatives, kRepeat } kind = kSequence;
-  std::vector<CharRange> chars = {};  // one of these
-  uint32_t rule = 0;                  // kRule
-  uint32_t least = 1, most = 1;       // kRepeat, of its only part; most kMaxCount + 1: without end
-  std::vector<Part> parts = {};
+  Vector<CharRange> chars = {};  // one of these
+  uint32_t rule = 0;             // kRule
+  uint32_t least = 1, most = 1;  // kRepeat, of its only part; most kMaxCount + 1: without end
+  Vector<Part> parts = {};
 };
 
 class Gbnf {
  public:
   Gbnf(std::string_view text, const char* name, Error* err) : p_(text), name_(name), err_(err) {}
 
-  Status compile(std::vector<uint8_t>* out) {
+  Status compile(Vector<uint8_t>* out) {
     if (!parse()) return status_;
     find_recursion();
     // Without calls a grammar is quicker, but one automaton of all may be too large.
@@ -37,7 +37,7 @@ class Gbnf {
 
  private:
   struct Rule {
-    std::string name;
+    String name;
     Part part = {};
     bool defined = false, recursive = false;
     uint32_t line = 0;          // where it is first named
@@ -78,8 +78,8 @@ class Gbnf {
     return p_.substr(begin, at_ - begin);
   }
   uint32_t rule_named(std::string_view name) {
-    const auto [at, is_new] = by_name_.try_emplace(std::string(name), static_cast<uint32_t>(rules_.size()));
-    if (is_new) rules_.push_back({.name = std::string(name), .line = line_});
+    const auto [at, is_new] = by_name_.try_emplace(String(name), static_cast<uint32_t>(rules_.size()));
+    if (is_new) rules_.push_back({.name = String(name), .line = line_});
     return at->second;
   }
 
@@ -214,7 +214,7 @@ class Gbnf {
     ++at_;
     const bool others = peek() == '^';
     at_ += others;
-    std::vector<CharRange> ranges;
+    Vector<CharRange> ranges;
     while (!failed() && at_ < p_.size() && peek() != ']') {
       CharRange r;
       r.first = r.last = character();
@@ -272,27 +272,27 @@ class Gbnf {
         return bad("an escape that is not known"), 0;
     }
   }
-  std::string quoted_char() const {
+  String quoted_char() const {
     if (at_ >= p_.size()) return "the end";
     const Char c = next_char(p_.data() + at_, p_.size() - at_);
-    return "'" + std::string(p_.substr(at_, c.bytes)) + "'";
+    return "'" + String(p_.substr(at_, c.bytes)) + "'";
   }
 
   // ---- building
 
   // Rules that lead back to themselves: each of a strong component with more than one, or that names itself (Tarjan 1972).
   void find_recursion() {
-    std::vector<std::vector<uint32_t>> named(rules_.size());
+    Vector<Vector<uint32_t>> named(rules_.size());
     for (uint32_t i = 0; i < rules_.size(); ++i) {
       names_in(rules_[i].part, &named[i]);
       rules_[i].recursive = std::find(named[i].begin(), named[i].end(), i) != named[i].end();
     }
-    std::vector<uint32_t> order(rules_.size(), 0), low(rules_.size(), 0), open;
-    std::vector<bool> waits(rules_.size(), false);
+    Vector<uint32_t> order(rules_.size(), 0), low(rules_.size(), 0), open;
+    Vector<bool> waits(rules_.size(), false);
     uint32_t next = 0;
     for (uint32_t first = 0; first < rules_.size(); ++first) {
       if (order[first]) continue;
-      std::vector<std::pair<uint32_t, size_t>> path;
+      Vector<std::pair<uint32_t, size_t>> path;
       const auto enter = [&](uint32_t i) {
         order[i] = low[i] = ++next;
         open.push_back(i);
@@ -324,12 +324,12 @@ class Gbnf {
       }
     }
   }
-  static void names_in(const Part& part, std::vector<uint32_t>* out) {
+  static void names_in(const Part& part, Vector<uint32_t>* out) {
     if (part.kind == Part::kRule) out->push_back(part.rule);
     for (const Part& p : part.parts) names_in(p, out);
   }
 
-  Status build(uint64_t spread, std::vector<uint8_t>* out) {
+  Status build(uint64_t spread, Vector<uint8_t>* out) {
     Automaton a;
     a_ = &a;
     spread_ = spread;
@@ -436,25 +436,25 @@ class Gbnf {
   Status status_ = LINNET_OK;
   size_t at_ = 0;
   uint32_t line_ = 1, groups_ = 0, n_parts_ = 0;
-  std::vector<Rule> rules_;
-  std::map<std::string, uint32_t, std::less<>> by_name_;
-  std::vector<uint32_t> inner_first_;  // rules that are not recursive, behind those that they name
+  Vector<Rule> rules_;
+  Map<String, uint32_t, std::less<>> by_name_;
+  Vector<uint32_t> inner_first_;  // rules that are not recursive, behind those that they name
   Automaton* a_ = nullptr;
   uint64_t spread_ = 0;
   struct Pending {
     uint32_t from, to;
     const Part* part;
   };
-  std::vector<Pending> to_build_;
+  Vector<Pending> to_build_;
 };
 
 }  // namespace
 
-Status compile_gbnf(std::string_view text, const char* name, std::vector<uint8_t>* out, Error* err) {
+Status compile_gbnf(std::string_view text, const char* name, Vector<uint8_t>* out, Error* err) {
   return Gbnf(text, name, err).compile(out);
 }
 
-Status compile_regex(std::string_view pattern, const char* name, std::vector<uint8_t>* out, Error* err) {
+Status compile_regex(std::string_view pattern, const char* name, Vector<uint8_t>* out, Error* err) {
   for (size_t at = 0; at < pattern.size();) {
     const Char c = next_char(pattern.data() + at, pattern.size() - at);
     if (c.code == kBadByte) return fail(err, LINNET_BAD_FILE, name, ": byte ", at, ": no UTF-8");
@@ -462,8 +462,8 @@ Status compile_regex(std::string_view pattern, const char* name, std::vector<uin
   }
   Automaton a;
   const uint32_t start = a.node(), end = a.node();
-  std::string why;
-  const auto write = [&a](uint32_t from, uint32_t to, const std::vector<CharRange>& ranges) {
+  String why;
+  const auto write = [&a](uint32_t from, uint32_t to, const Vector<CharRange>& ranges) {
     for (const CharRange& r : ranges) a.utf8(from, to, r);
   };
   pattern_chars(&a, start, end, pattern, write, true, &why);
@@ -471,7 +471,7 @@ Status compile_regex(std::string_view pattern, const char* name, std::vector<uin
   return a.compile(start, end, {}, name, out, err);
 }
 
-Status compile_choices(std::string_view json, const char* name, std::vector<uint8_t>* out, Error* err) {
+Status compile_choices(std::string_view json, const char* name, Vector<uint8_t>* out, Error* err) {
   Value list;
   LINNET_TRY(schema_parse(json, name, &list, err));
   if (!list.is(kArray) || list.items.empty()) return fail(err, LINNET_BAD_FILE, name, ": choices are an array of texts, one and more");

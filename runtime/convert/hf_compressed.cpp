@@ -32,7 +32,8 @@ struct Pattern {
   uint32_t from = 0, to = 0;
 
   Status read(std::string_view text, const std::string& place, Error* err) {
-    std::string anchored = "^", why;
+    std::string anchored = "^";
+    String why;
     uint32_t depth = 0;
     bool klass = false;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -48,7 +49,7 @@ struct Pattern {
       if (c == '|' && !klass && depth == 0) anchored += '^';
     }
     from = automaton.node(), to = automaton.node();
-    const auto write = [this](uint32_t a, uint32_t b, const std::vector<CharRange>& ranges) {
+    const auto write = [this](uint32_t a, uint32_t b, const Vector<CharRange>& ranges) {
       for (const CharRange& r : ranges) automaton.utf8(a, b, r);
     };
     pattern_chars(&automaton, from, to, anchored, write, false, &why);

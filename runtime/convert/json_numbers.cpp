@@ -11,10 +11,10 @@ constexpr uint32_t kSureDigits = 15;  // numbers of so many digits that differ a
 // Whole numbers low .. high, 0 <= low <= high, as digits.
 void whole(Automaton* a, uint32_t from, uint32_t to, int64_t low, int64_t high) {
   if (low > high) return;
-  const std::string least = std::to_string(low), most = std::to_string(high);
+  const String least = decimal(low), most = decimal(high);
   for (size_t digits = least.size(); digits <= most.size(); ++digits) {
-    const std::string first = digits == least.size() ? least : "1" + std::string(digits - 1, '0');
-    a->between(from, to, first, digits == most.size() ? most : std::string(digits, '9'), '0', '9');
+    const String first = digits == least.size() ? least : "1" + String(digits - 1, '0');
+    a->between(from, to, first, digits == most.size() ? most : String(digits, '9'), '0', '9');
   }
 }
 
@@ -59,7 +59,7 @@ void between_whole(Automaton* a, uint32_t from, uint32_t to, int64_t low, int64_
 // The digits of a bound that is not negative, in front of the point and behind it.
 struct Digits {
   int64_t before;
-  std::string behind;
+  String behind;
   explicit Digits(const Decimal& d) : before(d.rounded(false)) {
     if (d.negative || d.whole()) return;
     if (d.point < 0) behind.assign(static_cast<size_t>(std::min<int64_t>(-d.point, kFractionDigits + 1)), '0');
@@ -68,9 +68,9 @@ struct Digits {
 };
 
 // Digits behind the point that are above those of a bound (or below them), or the same where that is allowed.
-void beside(Automaton* a, uint32_t from, uint32_t to, const std::string& bound, bool above, bool open) {
+void beside(Automaton* a, uint32_t from, uint32_t to, const String& bound, bool above, bool open) {
   const uint32_t digits = static_cast<uint32_t>(std::min<size_t>(bound.size(), kFractionDigits));
-  std::vector<uint32_t> free(kFractionDigits + 1);
+  Vector<uint32_t> free(kFractionDigits + 1);
   for (uint32_t& node : free) node = a->node();
   for (uint32_t i = 0; i < kFractionDigits; ++i) a->bytes(free[i], free[i + 1], '0', '9');
   for (uint32_t i = 1; i <= kFractionDigits; ++i) a->skip(free[i], to);
@@ -242,7 +242,7 @@ bool add_multiples(Automaton* a, uint32_t from, uint32_t to, const Range& range,
   Automaton within, multiple;
   const uint32_t w0 = within.node(), w1 = within.node(), m0 = multiple.node(), m1 = multiple.node();
   add_integers(&within, w0, w1, range);
-  std::vector<uint32_t> rest(static_cast<size_t>(n));
+  Vector<uint32_t> rest(static_cast<size_t>(n));
   for (uint32_t& node : rest) node = multiple.node();
   const uint32_t digits = multiple.node();
   multiple.skip(m0, digits);

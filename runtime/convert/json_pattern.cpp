@@ -8,7 +8,7 @@ constexpr uint32_t kMaxGroups = 32, kMaxRepeat = 1000;
 
 class PatternReader {
  public:
-  PatternReader(Automaton* a, std::string_view pattern, const WriteChar& write, bool whole, std::string* why)
+  PatternReader(Automaton* a, std::string_view pattern, const WriteChar& write, bool whole, String* why)
       : a_(*a), p_(pattern), write_(write), whole_(whole), why_(*why) {}
 
   // Alternatives with their anchors; a pattern without them is found anywhere.
@@ -38,7 +38,7 @@ class PatternReader {
     ++at_;
     return true;
   }
-  void refuse(const std::string& what) {
+  void refuse(const String& what) {
     if (why_.empty()) why_ = what;
   }
 
@@ -132,7 +132,7 @@ class PatternReader {
     return false;
   }
 
-  uint32_t one_of(uint32_t from, const std::vector<CharRange>& ranges) {
+  uint32_t one_of(uint32_t from, const Vector<CharRange>& ranges) {
     const uint32_t to = a_.node();
     write_(from, to, ranges);
     return to;
@@ -145,7 +145,7 @@ class PatternReader {
     if (c == '.') return ++at_, one_of(from, all_but({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}));
     if (c == '\\') return one_of(from, escape(false));
     if (c == '*' || c == '+' || c == '?' || c == '{' || c == '}' || c == ']' || c == '^' || c == '$') {
-      refuse(std::string("'") + c + "' where it stands");
+      refuse(String("'") + c + "' where it stands");
       return from;
     }
     const uint32_t character = next();
@@ -183,10 +183,10 @@ class PatternReader {
     return c;
   }
 
-  std::vector<CharRange> escape(bool in_class) {
+  Vector<CharRange> escape(bool in_class) {
     ++at_;
     const char c = peek();
-    const auto hex = [&](size_t digits) -> std::vector<CharRange> {
+    const auto hex = [&](size_t digits) -> Vector<CharRange> {
       uint32_t v = 0;
       for (size_t i = 0; i < digits; ++i, ++at_) {
         const char d = peek();
@@ -194,16 +194,15 @@ class PatternReader {
                                : d >= 'a' && d <= 'f' ? static_cast<uint32_t>(d - 'a' + 10)
                                : d >= 'A' && d <= 'F' ? static_cast<uint32_t>(d - 'A' + 10)
                                                       : 16;
-        if (digit == 16) return refuse("an escape without its hexadecimal digits"), std::vector<CharRange>{};
+        if (digit == 16) return refuse("an escape without its hexadecimal digits"), Vector<CharRange>{};
         v = v * 16 + digit;
       }
       if (v >= 0xD800 && v <= 0xDFFF) refuse("half of a surrogate pair");
       return {{v, v}};
     };
-    static const std::vector<CharRange> kDigits = {{'0', '9'}}, kWords = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
-                                        kSpaces = {{9, 13},          {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680},
-                                                   {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
-                                                   {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+    const Vector<CharRange> kDigits = {{'0', '9'}}, kWords = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
+                            kSpaces = {{9, 13},          {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+                                       {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
     ++at_;
     switch (c) {
       case 'd':
@@ -237,25 +236,25 @@ class PatternReader {
     }
     const uint32_t u = static_cast<uint8_t>(c);
     if (c != '\0' && std::string_view("^$\\.*+?()[]{}|/-").find(c) != std::string_view::npos && (in_class || c != '-')) return {{u, u}};
-    refuse(c ? std::string("'\\") + (u < 0x80 ? c : '?') + "'" : "a '\\' at the end");
+    refuse(c ? String("'\\") + (u < 0x80 ? c : '?') + "'" : "a '\\' at the end");
     return {};
   }
 
-  std::vector<CharRange> klass() {
+  Vector<CharRange> klass() {
     ++at_;
     const bool not_these = peek() == '^';
     at_ += not_these;
-    std::vector<CharRange> ranges;
+    Vector<CharRange> ranges;
     while (!done() && peek() != ']') {
       const auto item = [&] {
         if (peek() == '\\') return escape(true);
         const uint32_t c = next();
-        return std::vector<CharRange>{{c, c}};
+        return Vector<CharRange>{{c, c}};
       };
-      std::vector<CharRange> one = item();
+      Vector<CharRange> one = item();
       if (peek() == '-' && at_ + 1 < p_.size() && p_[at_ + 1] != ']') {
         ++at_;
-        const std::vector<CharRange> other = item();
+        const Vector<CharRange> other = item();
         const bool single = one.size() == 1 && other.size() == 1 && one[0].first == one[0].last && other[0].first == other[0].last;
         if (!single || other[0].first < one[0].first) return refuse("a range of characters that is none"), ranges;
         one[0].last = other[0].first;
@@ -273,15 +272,14 @@ class PatternReader {
   const std::string_view p_;
   const WriteChar& write_;
   const bool whole_;
-  std::string& why_;
+  String& why_;
   size_t at_ = 0;
   uint32_t depth_ = 0;
 };
 
 }  // namespace
 
-void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, bool whole,
-                   std::string* why) {
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, bool whole, String* why) {
   PatternReader(a, pattern, write, whole, why).all(from, to);
 }
 

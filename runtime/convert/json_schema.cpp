@@ -1,7 +1,6 @@
 #include "json_schema.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "../../platform/utf8.h"
@@ -54,18 +53,17 @@ constexpr uint32_t kAnyType = kNull | kBoolean | kInteger | kNumber | kString | 
 // What a schema's keywords are about: its types, or where none are said those of its keywords; 0: nothing is said.
 uint32_t about(const Value& schema, uint32_t said) {
   if (said || !schema.is(kObject)) return said;
-  for (const std::string& key : schema.keys)
+  for (const String& key : schema.keys)
     for (const Keyword& k : kKeywords)
       if (key == k.name) said |= k.types;
   return said;
 }
 
 // A pattern, or what a format is written as.
-bool add_plain(Automaton* a, uint32_t from, uint32_t to, const std::string& pattern, bool whole, const std::vector<CharRange>& plain,
-               std::string* why) {
-  const std::vector<CharRange> others = all_but(plain);
-  const auto write = [&](uint32_t in, uint32_t out, const std::vector<CharRange>& ranges) {
-    std::vector<CharRange> none = all_but(ranges);
+bool add_plain(Automaton* a, uint32_t from, uint32_t to, const String& pattern, bool whole, const Vector<CharRange>& plain, String* why) {
+  const Vector<CharRange> others = all_but(plain);
+  const auto write = [&](uint32_t in, uint32_t out, const Vector<CharRange>& ranges) {
+    Vector<CharRange> none = all_but(ranges);
     none.insert(none.end(), others.begin(), others.end());
     for (const CharRange& r : all_but(none)) a->utf8(in, out, r);
   };
@@ -80,11 +78,11 @@ SchemaCompiler::SchemaCompiler(const char* name, Error* err, bool formats)
       err_(err),
       formats_(formats),
       merger_([this](const Value& ref) { return target(ref, ref.is(kString) ? ref.text : "#"); },
-              [this](const std::string& text, const Value& pattern, bool* known) {
+              [this](const String& text, const Value& pattern, bool* known) {
                 if (++found_ > kMaxFound) return *known = false;
                 Automaton a;
                 const uint32_t from = a.node(), to = a.node();
-                std::string why;
+                String why;
                 *known = pattern.is(kString) && add_plain(&a, from, to, pattern.text, false, {{0, 0x10FFFF}}, &why) && !a.full();
                 return *known && a.reads(from, to, text);
               }) {}
@@ -93,7 +91,7 @@ void SchemaCompiler::set_root(const Value* root) {
   root_ = root;
   root_text_.clear();
   nested_ids_ = false;
-  std::vector<const Value*> open = {root};
+  Vector<const Value*> open = {root};
   while (!open.empty()) {
     const Value* v = open.back();
     open.pop_back();
@@ -103,7 +101,7 @@ void SchemaCompiler::set_root(const Value* root) {
   }
 }
 
-Status SchemaCompiler::schema_alone(const Value& schema, bool spaced, std::vector<uint8_t>* out) {
+Status SchemaCompiler::schema_alone(const Value& schema, bool spaced, Vector<uint8_t>* out) {
   set_root(&schema);
   if (spaced) style_.notation = Notation::kJson;
   const uint32_t start = a_.node(), end = a_.node();
@@ -131,11 +129,11 @@ bool SchemaCompiler::finish() {
   return room();
 }
 
-uint32_t SchemaCompiler::rule_of(const Value* schema, const std::string& place, bool one_char) {
+uint32_t SchemaCompiler::rule_of(const Value* schema, const String& place, bool one_char) {
   const uint32_t level = bounded_ && !one_char ? nesting_ : 0;
-  std::string style = std::to_string(static_cast<int>(style_.notation)) + (style_.lines ? "l" : " ") + (one_char ? "c" : " ") +
-                      std::to_string(style_.allowed) + "\n" + std::to_string(tags_) + "\n" + std::to_string(level) + "\n" + style_.mark;
-  for (const std::string& mark : style_.never) style += "\n" + mark;
+  String style = decimal(static_cast<int>(style_.notation)) + (style_.lines ? "l" : " ") + (one_char ? "c" : " ") +
+                 decimal(style_.allowed) + "\n" + decimal(tags_) + "\n" + decimal(level) + "\n" + style_.mark;
+  for (const String& mark : style_.never) style += "\n" + mark;
   const auto [at, is_new] = rules_.try_emplace({schema, std::move(style)}, 0);
   if (is_new) {
     const uint32_t start = a_.node(), end = a_.node();
@@ -152,9 +150,9 @@ bool SchemaCompiler::any(uint32_t from, uint32_t to) {
   return room();
 }
 
-Status SchemaCompiler::tools(const Value& list, bool or_text, bool spaced, std::vector<uint8_t>* out) {
+Status SchemaCompiler::tools(const Value& list, bool or_text, bool spaced, Vector<uint8_t>* out) {
   const uint32_t start = a_.node(), end = a_.node(), calls = a_.node();
-  std::vector<Tool> all;
+  Vector<Tool> all;
   if (!read_tools(list, &all)) return status_;
   style_.notation = spaced ? Notation::kJson : Notation::kCompact;
   const Notation notation = style_.notation;
@@ -194,27 +192,27 @@ bool SchemaCompiler::room() {
   return !a_.full();
 }
 
-bool SchemaCompiler::read_tools(const Value& list, std::vector<Tool>* out) {
+bool SchemaCompiler::read_tools(const Value& list, Vector<Tool>* out) {
   if (!list.is(kArray) || list.items.empty()) return bad("#", "tools are an array with one element and more");
-  std::set<std::string> names;
+  Set<String> names;
   for (size_t i = 0; i < list.items.size(); ++i) {
-    if (!read_tool(list.items[i], "#/" + std::to_string(i), out)) return false;
-    if (!names.insert(out->back().name).second) return bad("#/" + std::to_string(i), "there is another tool ", quoted(out->back().name));
+    if (!read_tool(list.items[i], "#/" + decimal(i), out)) return false;
+    if (!names.insert(out->back().name).second) return bad("#/" + decimal(i), "there is another tool ", quoted(out->back().name));
   }
   return true;
 }
 
-bool SchemaCompiler::read_tool(const Value& one, const std::string& place, std::vector<Tool>* out) {
+bool SchemaCompiler::read_tool(const Value& one, const String& place, Vector<Tool>* out) {
   const Value* type = member(one, "type");
   if (type && (!type->is(kString) || type->text != "function"))
     return refuse(place + "/type", "tools of type function are known, not ", dump(*type));
   const Value* inner = member(one, "function");
   const Value& f = inner ? *inner : one;
-  const std::string at = inner ? place + "/function" : place;
+  const String at = inner ? place + "/function" : place;
   const Value *name = member(f, "name"), *parameters = member(f, "parameters");
   if (!name || !name->is(kString) || name->text.empty()) return bad(at, "a tool without a name");
   for (const Value* object : {&one, &f})
-    for (const std::string& key : object->keys)
+    for (const String& key : object->keys)
       if (key != "type" && key != "name" && key != "description" && key != "parameters" && key != "strict" && key != "return" &&
           !(key == "function" && object != inner))
         return refuse(at, "'", key, "' is not supported in a tool");
@@ -276,28 +274,28 @@ uint32_t SchemaCompiler::mark(uint32_t from) {
 }
 
 // One character of a text.
-void SchemaCompiler::characters(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges) {
+void SchemaCompiler::characters(uint32_t from, uint32_t to, const Vector<CharRange>& ranges) {
   if (style_.notation == Notation::kPython) return a_.python_char(from, to, '\'', ranges);
   // As it is, but for those that a mark begins with.
-  std::vector<CharRange> none = all_but(ranges);
-  const auto leave_out = [&none](const std::string& mark) {
+  Vector<CharRange> none = all_but(ranges);
+  const auto leave_out = [&none](const String& mark) {
     const uint32_t c = next_char(mark.data(), mark.size()).code;
     none.push_back({c, c});
   };
   if (!style_.mark.empty()) leave_out(style_.mark);
-  for (const std::string& mark : style_.never) leave_out(mark);
+  for (const String& mark : style_.never) leave_out(mark);
   if (style_.lines) leave_out("\r");  // at an end it would go with the line's
   if (style_.notation < Notation::kPython) return a_.json_char_of(from, to, all_but(none));
   for (const CharRange& r : all_but(none)) a_.utf8(from, to, r);
 }
 
-const Value* SchemaCompiler::target(const Value& ref, const std::string& place) {
+const Value* SchemaCompiler::target(const Value& ref, const String& place) {
   if (!ref.is(kString) || ref.text.empty() || ref.text[0] != '#')
     return refuse(place, "$ref is to # or #..., in the same schema, not ", dump(ref)), nullptr;
   if (nested_ids_) return refuse(place, "a $ref in a schema that has an $id inside"), nullptr;
   if (ref.text.size() > 1 && ref.text[1] != '/') {
     const Value* found = nullptr;
-    std::vector<const Value*> open = {root_};
+    Vector<const Value*> open = {root_};
     while (!open.empty() && !found) {
       const Value* v = open.back();
       open.pop_back();
@@ -311,7 +309,7 @@ const Value* SchemaCompiler::target(const Value& ref, const std::string& place) 
   }
   const Value* at = root_;
   for (size_t i = 1; at && i < ref.text.size();) {
-    std::string key;
+    String key;
     for (++i; i < ref.text.size() && ref.text[i] != '/'; ++i) {
       const auto hex = [&](size_t k) {
         const size_t digit = k < ref.text.size() ? std::string_view("0123456789abcdefABCDEF").find(ref.text[k]) : std::string_view::npos;
@@ -324,7 +322,8 @@ const Value* SchemaCompiler::target(const Value& ref, const std::string& place) 
     }
     const Value* next = member(*at, key);
     if (at->is(kArray) && !key.empty() && key.size() < 6 && key.find_first_not_of("0123456789") == key.npos) {
-      const size_t n = std::stoul(key);
+      size_t n = 0;
+      std::from_chars(key.data(), key.data() + key.size(), n);
       next = n < at->items.size() ? &at->items[n] : nullptr;
     }
     at = next;
@@ -337,8 +336,8 @@ const Value* SchemaCompiler::target(const Value& ref, const std::string& place) 
 bool SchemaCompiler::is_recursive(const Value& to) {
   const auto [known, is_new] = recursive_.try_emplace(&to, false);
   if (!is_new) return known->second;
-  std::set<const Value*> seen;
-  std::vector<const Value*> open = {&to};
+  Set<const Value*> seen;
+  Vector<const Value*> open = {&to};
   while (!open.empty()) {
     const Value* v = open.back();
     open.pop_back();
@@ -369,7 +368,7 @@ uint32_t SchemaCompiler::types(const Value& schema) {
   return set;
 }
 
-bool SchemaCompiler::check_types(const Value& schema, const std::string& place) {
+bool SchemaCompiler::check_types(const Value& schema, const String& place) {
   const Value* type = member(schema, "type");
   if (!type) return true;
   const auto known = [&](const Value& one) { return one.is(kString) && type_named(one.text); };
@@ -378,11 +377,11 @@ bool SchemaCompiler::check_types(const Value& schema, const std::string& place) 
   return true;
 }
 
-bool SchemaCompiler::check_keywords(const Value& schema, const std::string& place) {
+bool SchemaCompiler::check_keywords(const Value& schema, const String& place) {
   if (schema.is(kBoolean)) return true;
   if (!schema.is(kObject)) return bad(place, "a schema is an object, not ", type_name(schema));
   if (!check_types(schema, place)) return false;
-  for (const std::string& key : schema.keys) {
+  for (const String& key : schema.keys) {
     if (is_remark(key) || is_rewritten(key)) continue;
     const auto* known = std::find_if(std::begin(kKeywords), std::end(kKeywords), [&](const Keyword& k) { return key == k.name; });
     if (known == std::end(kKeywords)) return refuse(place, "keyword '", key, "' is not supported");
@@ -390,7 +389,7 @@ bool SchemaCompiler::check_keywords(const Value& schema, const std::string& plac
   return true;
 }
 
-bool SchemaCompiler::value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+bool SchemaCompiler::value(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   if (depth_ == kMaxDepth) return refuse(place, "schemas more than ", kMaxDepth, " deep, references followed");
   ++depth_;
   const bool ok = room() && check_keywords(schema, place) && checked_value(from, to, schema, place);
@@ -398,7 +397,7 @@ bool SchemaCompiler::value(uint32_t from, uint32_t to, const Value& schema, cons
   return ok;
 }
 
-bool SchemaCompiler::checked_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+bool SchemaCompiler::checked_value(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   if (schema.is(kBoolean)) return !schema.truth || any(from, to);
   if (merger_.is_flat(schema)) return known_value(from, to, schema, place);
   if (style_.notation == Notation::kTags && !member(schema, "enum") && !member(schema, "const"))
@@ -409,7 +408,7 @@ bool SchemaCompiler::checked_value(uint32_t from, uint32_t to, const Value& sche
   return check_keywords(*one, place) && (one->is(kBoolean) ? checked_value(from, to, *one, place) : known_value(from, to, *one, place));
 }
 
-bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   const uint32_t begin = a_.node(), end = a_.node();
   a_.skip(from, begin);
   a_.skip(end, to);
@@ -419,7 +418,7 @@ bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema
   if (const Value* list = member(schema, "enum")) {
     if (!list->is(kArray) || list->items.empty()) return bad(place + "/enum", "enum is an array with one element and more");
     for (size_t i = 0; i < list->items.size(); ++i)
-      if (!constant(begin, end, list->items[i], place + "/enum/" + std::to_string(i))) return false;
+      if (!constant(begin, end, list->items[i], place + "/enum/" + decimal(i))) return false;
     return true;
   }
   if (const Value* one = member(schema, "const")) return constant(begin, end, *one, place + "/const");
@@ -428,7 +427,7 @@ bool SchemaCompiler::known_value(uint32_t from, uint32_t to, const Value& schema
 }
 
 // Values of these types; none: another alternative has one that is allowed.
-bool SchemaCompiler::of_types(uint32_t begin, uint32_t end, const Value& schema, uint32_t set, const std::string& place) {
+bool SchemaCompiler::of_types(uint32_t begin, uint32_t end, const Value& schema, uint32_t set, const String& place) {
   if (set & kString && !string(begin, end, schema, place)) return false;
   if (style_.notation == Notation::kTags && set & (kArray | kObject)) {
     if (set & kArray && !array(begin, end, schema, place)) return false;
@@ -451,7 +450,7 @@ bool SchemaCompiler::of_types(uint32_t begin, uint32_t end, const Value& schema,
   });
 }
 
-bool SchemaCompiler::reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place) {
+bool SchemaCompiler::reference(uint32_t from, uint32_t to, const Value& ref, const String& place) {
   const Value* schema = target(ref, place + "/$ref");
   if (!schema) return false;
   if (!is_recursive(*schema)) return status_ == LINNET_OK && value(from, to, *schema, ref.text);
@@ -460,11 +459,11 @@ bool SchemaCompiler::reference(uint32_t from, uint32_t to, const Value& ref, con
   return room();
 }
 
-bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const std::string& place) {
+bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const String& place) {
   if (!room()) return false;
   if (!(type_of(v) & style_.allowed)) return true;
   if (raw() && v.is(kString) && style_.allowed & kNull && (v.text == "null" || v.text == "None")) return true;  // which would be null
-  std::string text;
+  String text;
   if (!literal(v, place, &text)) return false;
   if (raw() && !v.is(kString)) return as_json(from, to, [&](uint32_t in, uint32_t out) { return a_.skip(a_.text(in, text), out), true; });
   const uint32_t end = a_.text(from, text);
@@ -472,14 +471,14 @@ bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const 
   return true;
 }
 
-bool SchemaCompiler::no_mark(const std::string& text, const std::string& place) {
+bool SchemaCompiler::no_mark(const String& text, const String& place) {
   bool holds = !style_.mark.empty() && text.find(style_.mark) != text.npos;
-  for (const std::string& mark : style_.never) holds |= text.find(mark) != text.npos;
+  for (const String& mark : style_.never) holds |= text.find(mark) != text.npos;
   return !holds || refuse(place, quoted(text), " holds a mark of the model's format");
 }
 
 // A value as the style has it.
-bool SchemaCompiler::literal(const Value& v, const std::string& place, std::string* out) {
+bool SchemaCompiler::literal(const Value& v, const String& place, String* out) {
   const Notation n = style_.notation;
   if (n == Notation::kCompact || n == Notation::kJson || (raw() && !v.is(kString))) {
     *out += dump(v);
@@ -533,10 +532,10 @@ bool SchemaCompiler::literal(const Value& v, const std::string& place, std::stri
   }
 }
 
-bool SchemaCompiler::alternatives(uint32_t from, uint32_t to, const Value& list, bool only_one, const std::string& place) {
+bool SchemaCompiler::alternatives(uint32_t from, uint32_t to, const Value& list, bool only_one, const String& place) {
   if (!list.is(kArray) || list.items.empty()) return bad(place, "an array with one element and more is wanted");
   for (size_t i = 0; i < list.items.size(); ++i)
-    if (!value(from, to, list.items[i], place + "/" + std::to_string(i))) return false;
+    if (!value(from, to, list.items[i], place + "/" + decimal(i))) return false;
   if (style_.notation == Notation::kTags)  // the parser of answers takes the first that has properties, or items, for all
     for (const uint32_t kind : {uint32_t{kObject}, uint32_t{kArray}})
       if (std::count_if(list.items.begin(), list.items.end(), [&](const Value& one) { return types(resolved(one)) & kind; }) > 1)
@@ -571,14 +570,14 @@ bool SchemaCompiler::apart_here(const Value& a, const Value& b, uint32_t* left) 
         return std::all_of(list->items.begin(), list->items.end(),
                            [&](const Value& one) { return first ? apart(one, y, left) : apart(x, one, left); });
   const auto values = [](const Value& s) {
-    std::vector<const Value*> out;
+    Vector<const Value*> out;
     if (const Value* list = member(s, "enum"))
       for (const Value& one : list->items) out.push_back(&one);
     else if (const Value* one_value = member(s, "const"))
       out.push_back(one_value);
     return out;
   };
-  const auto kinds = [&](const Value& s, const std::vector<const Value*>& list) {
+  const auto kinds = [&](const Value& s, const Vector<const Value*>& list) {
     if (s.is(kBoolean)) return s.truth ? kAnyType : 0u;
     uint32_t set = member(s, "type") ? types(s) | (types(s) & kNumber ? uint32_t{kInteger} : 0) : kAnyType;
     if (list.empty()) return set;
@@ -608,7 +607,7 @@ bool SchemaCompiler::apart_here(const Value& a, const Value& b, uint32_t* left) 
   return false;
 }
 
-bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, bool integer, const std::string& place) {
+bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, bool integer, const String& place) {
   Range range;
   for (const bool low : {true, false})
     for (const bool open : {false, true}) {
@@ -635,7 +634,7 @@ bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, boo
       return refuse(place, "format ", dump(*format), " is not supported");
     }
   }
-  const Decimal most(std::to_string(kMaxInteger)), least(std::to_string(-kMaxInteger));
+  const Decimal most(decimal(kMaxInteger)), least(decimal(-kMaxInteger));
   if ((range.has_low && compare(range.low, most) > 0) || (range.has_high && compare(range.high, least) < 0))
     return refuse(place, "all numbers within the bounds have more than 18 digits");
   if (const Value* multiple = member(schema, "multipleOf")) {
@@ -654,7 +653,7 @@ bool SchemaCompiler::number(uint32_t from, uint32_t to, const Value& schema, boo
   return room();
 }
 
-bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, const std::string& place, int64_t* out) {
+bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, const String& place, int64_t* out) {
   const Value* v = member(schema, key);
   *out = other;
   if (!v) return true;
@@ -667,20 +666,20 @@ bool SchemaCompiler::count(const Value& schema, const char* key, int64_t other, 
 }
 
 // Characters that a text of the style may hold as they are.
-std::vector<CharRange> SchemaCompiler::plain_characters() const {
-  std::vector<CharRange> none = {{0, 0x1F}};
-  const auto leave_out = [&none](const std::string& mark) {
+Vector<CharRange> SchemaCompiler::plain_characters() const {
+  Vector<CharRange> none = {{0, 0x1F}};
+  const auto leave_out = [&none](const String& mark) {
     const uint32_t c = next_char(mark.data(), mark.size()).code;
     none.push_back({c, c});
   };
   if (style_.notation < Notation::kPython) none.insert(none.end(), {{'"', '"'}, {'\\', '\\'}});
   if (style_.notation == Notation::kPython) none.insert(none.end(), {{'\'', '\''}, {'\\', '\\'}});
   if (!style_.mark.empty()) leave_out(style_.mark);
-  for (const std::string& mark : style_.never) leave_out(mark);
+  for (const String& mark : style_.never) leave_out(mark);
   return all_but(none);
 }
 
-bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRange>& plain, const std::string& place, TextSet* out) {
+bool SchemaCompiler::plain_texts(const Value& schema, const Vector<CharRange>& plain, const String& place, TextSet* out) {
   int64_t least = 0, most = 0;
   if (!count(schema, "minLength", 0, place, &least) || !count(schema, "maxLength", -1, place, &most)) return false;
   const auto large = [&] { return refuse(place, "pattern, format and length together take too many states"); };
@@ -701,10 +700,10 @@ bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRang
   if (most < 0) one(at, at);
   if (most < 0 || most >= least) a.skip(at, end);
   if (!texts_of(a, start, end, out)) return large();
-  const auto and_also = [&](const std::string& pattern, bool whole, const char* key) {
+  const auto and_also = [&](const String& pattern, bool whole, const char* key) {
     Automaton b;
     const uint32_t from = b.node(), to = b.node();
-    std::string why;
+    String why;
     if (!add_plain(&b, from, to, pattern, whole, plain, &why))
       return refuse(place + "/" + key, why, " is not supported, in ", quoted(pattern));
     TextSet more, both;
@@ -730,7 +729,7 @@ bool SchemaCompiler::plain_texts(const Value& schema, const std::vector<CharRang
   return true;
 }
 
-bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   const Value *pattern = member(schema, "pattern"), *format = member(schema, "format");
   if (format) {
     if (!format->is(kString)) return bad(place + "/format", "a text is wanted");
@@ -749,8 +748,8 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
     begin = a_.text(from, "\"");
     a_.skip(a_.text(end, "\""), to);
     if (free && !style_.never.empty()) {
-      std::vector<Automaton::Mark> marks;
-      for (const std::string& one : style_.never) marks.push_back({one, kNowhere});
+      Vector<Automaton::Mark> marks;
+      for (const String& one : style_.never) marks.push_back({one, kNowhere});
       a_.until(begin, marks, end, true);
       return room();
     }
@@ -765,8 +764,8 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
   } else {
     if (!raw()) begin = mark(from);
     if (free) {
-      std::vector<Automaton::Mark> marks = {{style_.mark, to}};
-      for (const std::string& one : style_.never) marks.push_back({one, kNowhere});
+      Vector<Automaton::Mark> marks = {{style_.mark, to}};
+      for (const String& one : style_.never) marks.push_back({one, kNowhere});
       a_.until(begin, marks, kNowhere);
       return room();
     }
@@ -781,10 +780,10 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
   }
   if (pattern || format) {
     if (pattern && !pattern->is(kString)) return bad(place + "/pattern", "a text is wanted");
-    const std::string text = pattern ? pattern->text : format_pattern(format->text);
-    std::string why;
+    const String text = pattern ? pattern->text : format_pattern(format->text);
+    String why;
     pattern_chars(
-        &a_, begin, end, text, [this](uint32_t a, uint32_t b, const std::vector<CharRange>& ranges) { characters(a, b, ranges); },
+        &a_, begin, end, text, [this](uint32_t a, uint32_t b, const Vector<CharRange>& ranges) { characters(a, b, ranges); },
         format != nullptr, &why);
     return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", quoted(text));
   }
@@ -802,7 +801,7 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
   });
 }
 
-bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place) {
+bool SchemaCompiler::tag(uint32_t from, uint32_t to, const String& key, const Value& schema, const String& place) {
   if (key.empty() || key[0] == '/' || key.find_first_of("<>") != key.npos) return refuse(place, quoted(key), " cannot be written as a tag");
   constexpr uint32_t kDeepest = 16;                // as the parser of answers holds them
   if (tags_ == kDeepest && in_rule_) return true;  // what holds itself ends here
@@ -818,8 +817,7 @@ bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, con
   return ok;
 }
 
-bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
-  static const Value kAnything = {.type = kBoolean, .truth = true};
+bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   const Value *items = member(schema, "items"), *unique = member(schema, "uniqueItems"), *prefix = member(schema, "prefixItems");
   if (prefix && (!prefix->is(kArray) || prefix->items.empty()))
     return bad(place + "/prefixItems", "an array with one element and more is wanted");
@@ -831,7 +829,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   if (nesting_ > kMaxNesting) return in_rule_ || refuse(place, "values are nested more than ", kMaxNesting, " deep");
   // What is not said of elements behind the first ones is not written, unless it must be.
   const int64_t n_first = prefix ? static_cast<int64_t>(prefix->items.size()) : 0;
-  if (!items && (!prefix || least > n_first)) items = &kAnything;
+  if (!items && (!prefix || least > n_first)) items = &anything_;
   if (items && items->is(kBoolean) && !items->truth) items = nullptr;
   if (!items && (most < 0 || most > n_first)) most = n_first;
   if (most >= 0 && most < least) return true;  // no array is
@@ -844,7 +842,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   else if (least == 0)
     a_.skip(begin, end);
   if (most == 0) return true;
-  const auto one = [&](uint32_t a, uint32_t b, const Value& element, const std::string& where) {
+  const auto one = [&](uint32_t a, uint32_t b, const Value& element, const String& where) {
     const uint32_t behind = a_.node();
     const bool ok = tags ? tag(a, behind, "item", element, where) : value(a, behind, element, where);
     a_.skip(tags ? mark(gap(behind)) : behind, b);
@@ -856,7 +854,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   for (; n < n_first && (most < 0 || n < most); ++n) {
     if (n >= least) a_.skip(at, end);
     const uint32_t behind = a_.node();
-    if (!one(next(at, n == 0), behind, prefix->items[static_cast<size_t>(n)], place + "/prefixItems/" + std::to_string(n))) return false;
+    if (!one(next(at, n == 0), behind, prefix->items[static_cast<size_t>(n)], place + "/prefixItems/" + decimal(n))) return false;
     at = behind;
   }
   if (n == most) return a_.skip(at, end), room();
@@ -869,7 +867,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
                 [&](uint32_t a, uint32_t b) { return one(next(a, false), b, *items, place + "/items"); });
 }
 
-bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   const Nested here(this);
   if (nesting_ > kMaxNesting) return in_rule_ || refuse(place, "values are nested more than ", kMaxNesting, " deep");
   if (style_.notation == Notation::kTags) {
@@ -878,7 +876,7 @@ bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, con
     const bool list_too = style_.allowed & kArray;
     return properties(
         mark(gap(from)), to, schema, place, true, [](uint32_t at, bool) { return at; },
-        [&](uint32_t a, uint32_t b, const std::string& key, const Value& one, const std::string& where) {
+        [&](uint32_t a, uint32_t b, const String& key, const Value& one, const String& where) {
           if (key == "item" && list_too) return refuse(where, "the model's format cannot tell this object from a list");
           const uint32_t behind = a_.node();
           a_.skip(mark(gap(behind)), b);
@@ -891,16 +889,16 @@ bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, con
   a_.skip(a_.text(gap(end), "}"), to);
   return properties(
       gap(a_.text(from, "{")), end, schema, place, false, [&](uint32_t at, bool first) { return first ? at : gap(a_.text(at, ",")); },
-      [&](uint32_t a, uint32_t b, const std::string& key, const Value& one, const std::string& where) {
-        std::string name;
+      [&](uint32_t a, uint32_t b, const String& key, const Value& one, const String& where) {
+        String name;
         if (gemma && !key.empty() && key.find_first_of(":{}[],\n\"'<") == key.npos && key[0] != ' ' && key.back() != ' ')
           name = key;
         else if (!literal({.type = kString, .text = key}, where, &name))
           return false;
         return value(blank(a_.text(a, name + ":")), b, one, where);
       },
-      [&](uint32_t a, uint32_t b, const TextSet& keys, const Value& one, const std::string& where) {
-        const std::string quote = gemma ? "" : style_.notation == Notation::kPython ? "'" : "\"";
+      [&](uint32_t a, uint32_t b, const TextSet& keys, const Value& one, const String& where) {
+        const String quote = gemma ? "" : style_.notation == Notation::kPython ? "'" : "\"";
         const uint32_t behind = a_.node();
         add_texts(&a_, a_.text(a, quote), behind, keys);
         return value(blank(a_.text(behind, quote + ":")), b, one, where);
@@ -908,25 +906,24 @@ bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, con
 }
 
 // Keys that are not named: those that a pattern finds, or such as none of them does. pattern: which; null: none.
-bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const std::vector<std::string>& named, const std::string& place,
-                                TextSet* out) {
+bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const Vector<String>& named, const String& place, TextSet* out) {
   const auto large = [&] { return refuse(place, "keys that are not named take too many states"); };
-  static const std::vector<CharRange> kNames = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
-  const std::vector<CharRange> plain = style_.notation == Notation::kGemma ? kNames : plain_characters();
+  const Vector<CharRange> kNames = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+  const Vector<CharRange> plain = style_.notation == Notation::kGemma ? kNames : plain_characters();
   Automaton any, names;
   const uint32_t any_start = any.node(), any_end = any.node(), names_start = names.node(), names_end = names.node();
   for (const CharRange& r : plain) any.utf8(any_start, any_end, r), any.utf8(any_end, any_end, r);
   if (style_.notation != Notation::kGemma) any.skip(any_start, any_end);
-  for (const std::string& name : named) names.skip(names.text(names_start, name), names_end);
+  for (const String& name : named) names.skip(names.text(names_start, name), names_end);
   TextSet keys, some, left;
   if (!texts_of(any, any_start, any_end, &keys) || !texts_of(names, names_start, names_end, &some) || !in_first(keys, some, &left))
     return large();
   keys = std::move(left);
   if (const Value* patterns = member(schema, "patternProperties"))
-    for (const std::string& one : patterns->keys) {
+    for (const String& one : patterns->keys) {
       Automaton a;
       const uint32_t from = a.node(), to = a.node();
-      std::string why;
+      String why;
       if (!add_plain(&a, from, to, one, false, plain, &why))
         return refuse(place + "/patternProperties", why, " is not supported, in ", quoted(one));
       if (!texts_of(a, from, to, &some) || !(pattern.is(kString) && one == pattern.text ? in_both : in_first)(keys, some, &left))
@@ -936,7 +933,7 @@ bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const
   if (const Value* obeyed = member(schema, "propertyNames")) {
     const Value* rule = merger_.flat(*obeyed);
     if (!rule) return status_ != LINNET_OK ? false : refuse(place + "/propertyNames", merger_.why(), " is not supported");
-    const std::string where = place + "/propertyNames";
+    const String where = place + "/propertyNames";
     if (!check_keywords(*rule, where)) return false;
     const Value* list = member(*rule, "enum");
     const Value* one = member(*rule, "const");
@@ -963,10 +960,9 @@ bool SchemaCompiler::other_keys(const Value& schema, const Value& pattern, const
   return true;
 }
 
-bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema, const std::string& place, bool some_at_least,
-                                const Lead& lead, const Property& one, const Others& others) {
+bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema, const String& place, bool some_at_least, const Lead& lead,
+                                const Property& one, const Others& others) {
   const Value none_of = {.type = kObject}, nothing = {.type = kArray};
-  static const Value kAnything = {.type = kBoolean, .truth = true}, kNothing = {.type = kBoolean};
   const Value *properties = member(schema, "properties"), *required = member(schema, "required"),
               *more = member(schema, "additionalProperties"), *patterns = member(schema, "patternProperties"),
               *names = member(schema, "propertyNames");
@@ -983,38 +979,38 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
   int64_t least = 0, most = 0;
   if (!count(schema, "minProperties", 0, place, &least) || !count(schema, "maxProperties", -1, place, &most)) return false;
   struct Named {
-    std::string key;
+    String key;
     const Value* schema;
     bool wanted;
-    std::string place;
+    String place;
   };
-  std::vector<Named> all;
-  std::vector<std::string> keys;
-  std::set<std::string> wanted;
+  Vector<Named> all;
+  Vector<String> keys;
+  Set<String> wanted;
   for (const Value& key : required->items) {
     if (!key.is(kString)) return bad(place + "/required", "names of properties are wanted, not ", dump(key));
     wanted.insert(key.text);
   }
-  const auto step = [](const std::string& key) {
-    std::string out;
-    for (const char c : key) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  const auto step = [](const String& key) {
+    String out;
+    for (const char c : key) out += c == '~' ? "~0" : c == '/' ? "~1" : String(1, c);
     return out;
   };
   bool known = true;
-  const auto add = [&](const std::string& key, const Value* own, const std::string& where) {
+  const auto add = [&](const String& key, const Value* own, const String& where) {
     const Value* s = own;
     for (size_t i = 0; i < patterns->keys.size(); ++i) {
       if (!merger_.finds(key, patterns->keys[i], &known)) continue;
       s = s ? merger_.together(*s, patterns->items[i]) : &patterns->items[i];
     }
-    if (!s) s = more ? more : &kAnything;
-    if (names && !merger_.obeys({.type = kString, .text = key}, *names)) s = &kNothing;
+    if (!s) s = more ? more : &anything_;
+    if (names && !merger_.obeys({.type = kString, .text = key}, *names)) s = &nothing_;
     keys.push_back(key);
     if (!(s->is(kBoolean) && !s->truth) || wanted.contains(key)) all.push_back({key, s, wanted.contains(key), where});
   };
   for (size_t i = 0; i < properties->items.size(); ++i)
     add(properties->keys[i], &properties->items[i], place + "/properties/" + step(properties->keys[i]));
-  std::set<std::string> seen;
+  Set<String> seen;
   for (const Value& key : required->items)
     if (!member(*properties, key.text) && seen.insert(key.text).second) add(key.text, nullptr, place + "/required");
   if (!known) return refuse(place + "/patternProperties", "a pattern that is not supported");
@@ -1028,9 +1024,9 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
   struct Other {
     TextSet keys;
     const Value* schema;
-    std::string place;
+    String place;
   };
-  std::vector<Other> more_keys;
+  Vector<Other> more_keys;
   const int64_t left = most < 0 ? -1 : most - static_cast<int64_t>(all.size());
   if (others && left != 0) {
     for (size_t i = 0; i < patterns->keys.size(); ++i) {
@@ -1039,7 +1035,7 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
       more_keys.push_back(std::move(o));
     }
     if (open || (more && !(more->is(kBoolean) && (!more->truth || closed)))) {
-      Other o{{}, more ? more : &kAnything, place + "/additionalProperties"};
+      Other o{{}, more ? more : &anything_, place + "/additionalProperties"};
       if (!other_keys(schema, {}, keys, place, &o.keys)) return false;
       more_keys.push_back(std::move(o));
     }
@@ -1092,7 +1088,7 @@ uint32_t SchemaCompiler::text_types(const Value& schema) {
       if (const Value* found = member(*root_, folder)) definitions.keys.push_back(folder), definitions.items.push_back(*found);
     root_text_ = dump(definitions);
   }
-  const std::string text = dump(schema);
+  const String text = dump(schema);
   const uint32_t t = chat::types_of(text, root_text_);
   if (!t) return 0;
   uint32_t set = t & chat::kIsNull ? uint32_t{kNull} : 0;
@@ -1104,7 +1100,7 @@ uint32_t SchemaCompiler::text_types(const Value& schema) {
   return set;
 }
 
-linnet_status compile_grammar(std::string_view text, const char* name, linnet_grammar_kind kind, std::vector<uint8_t>* out, Error* err) {
+Status compile_grammar(std::string_view text, const char* name, linnet_grammar_kind kind, Vector<uint8_t>* out, Error* err) {
   const uint32_t what = kind & ~uint32_t{LINNET_GRAMMAR_SPACED | LINNET_GRAMMAR_ANY_FORMAT};
   if (what == LINNET_GRAMMAR_GBNF) return compile_gbnf(text, name, out, err);
   if (what == LINNET_GRAMMAR_REGEX) return compile_regex(text, name, out, err);

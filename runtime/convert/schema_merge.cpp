@@ -11,9 +11,9 @@ namespace {
 constexpr uint32_t kMaxDepth = 64, kMaxWork = 1u << 14;
 const Value kTrue = {.type = kBoolean, .truth = true}, kFalse = {.type = kBoolean};
 
-Value text_value(std::string s) { return {.type = kString, .text = std::move(s)}; }
-Value number_value(std::string s) { return {.type = kNumber, .text = std::move(s)}; }
-void set(Value* object, const std::string& key, Value v) {
+Value text_value(String s) { return {.type = kString, .text = std::move(s)}; }
+Value number_value(String s) { return {.type = kNumber, .text = std::move(s)}; }
+void set(Value* object, const String& key, Value v) {
   const auto at = std::find(object->keys.begin(), object->keys.end(), key);
   if (at != object->keys.end()) {
     object->items[static_cast<size_t>(at - object->keys.begin())] = std::move(v);
@@ -60,7 +60,7 @@ uint32_t types_said(const Value& schema) {
     set_of |= one->is(kString) ? type_named(one->text) : 0;
   return set_of & kNumber ? set_of | kInteger : set_of;
 }
-size_t n_characters(const std::string& s) {
+size_t n_characters(const String& s) {
   size_t n = 0;
   for (size_t at = 0; at < s.size(); ++n) at += next_char(s.data() + at, s.size() - at).bytes;
   return n;
@@ -68,14 +68,14 @@ size_t n_characters(const std::string& s) {
 
 }  // namespace
 
-bool is_remark(const std::string& key) {
+bool is_remark(const String& key) {
   static constexpr const char* kRemarks[] = {
       "title",    "description", "default",     "examples", "deprecated",  "readOnly",        "writeOnly",        "$schema",      "$id",
       "$comment", "$defs",       "definitions", "$anchor",  "$vocabulary", "contentEncoding", "contentMediaType", "contentSchema"};
   return std::any_of(std::begin(kRemarks), std::end(kRemarks), [&](const char* s) { return key == s; });
 }
 
-bool is_rewritten(const std::string& key) {
+bool is_rewritten(const String& key) {
   static constexpr const char* kRewritten[] = {"allOf",
                                                "not",
                                                "if",
@@ -111,7 +111,7 @@ bool SchemaMerger::is_flat(const Value& schema) const {
   if (!schema.is(kObject)) return true;
   size_t n = 0;
   bool alone = false;
-  for (const std::string& key : schema.keys) {
+  for (const String& key : schema.keys) {
     if (is_remark(key)) continue;
     ++n;
     if (is_rewritten(key)) return false;
@@ -177,7 +177,7 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     for (const auto& [key, v] : members) set(&out, key, v);
     return out;
   };
-  const auto absent = [&](const std::string& key) {
+  const auto absent = [&](const String& key) {
     Value properties = {.type = kObject}, out = {.type = kObject};
     set(&properties, key, kFalse);
     set(&out, "properties", std::move(properties));
@@ -217,19 +217,19 @@ const Value* SchemaMerger::rewritten(const Value& schema, uint32_t depth) {
     const bool said =
         base->is(kObject) && (member(*base, "items") || member(*base, "prefixItems") || member(*base, "anyOf") || member(*base, "oneOf"));
     if (base->is(kObject) && member(*base, "prefixItems")) return refuse("keyword 'contains' beside 'prefixItems'");
-    if (most && (said || !most->is(kNumber) || compare(Decimal(most->text), Decimal(std::to_string(n))) < 0 || n == 0))
+    if (most && (said || !most->is(kNumber) || compare(Decimal(most->text), Decimal(decimal(n))) < 0 || n == 0))
       return refuse("keyword 'maxContains' here");
     if (n > 0) {
       Value first = {.type = kArray};
       for (int64_t i = 0; i < n; ++i) first.items.push_back(*s);
-      Value out = object({{"prefixItems", first}, {"minItems", number_value(std::to_string(n))}});
+      Value out = object({{"prefixItems", first}, {"minItems", number_value(decimal(n))}});
       if (!most && !closed_) set(&out, "items", kTrue);
       list.items.push_back(std::move(out));
     }
   }
   for (const char* key : {"dependentRequired", "dependentSchemas", "dependencies"}) {
     const Value* all = member(schema, key);
-    if (all && (!all->is(kObject) || all->keys.size() > 8)) return refuse(std::string(key) + " is an object of 8 members at most");
+    if (all && (!all->is(kObject) || all->keys.size() > 8)) return refuse(String(key) + " is an object of 8 members at most");
     for (size_t i = 0; all && i < all->keys.size(); ++i) {
       Value needs = {.type = kArray, .items = {text_value(all->keys[i])}};
       const Value& s = all->items[i];
@@ -287,7 +287,7 @@ const Value* SchemaMerger::both(const Value& a, const Value& b, uint32_t depth) 
   for (const bool first : {true, false})
     for (const char* key : {"anyOf", "oneOf"})
       if (const Value* list = member(first ? a : b, key)) {
-        if (!list->is(kArray) || list->items.empty()) return refuse(std::string(key) + " is an array with one element and more");
+        if (!list->is(kArray) || list->items.empty()) return refuse(String(key) + " is an array with one element and more");
         Value alternatives = {.type = kArray}, out = {.type = kObject};
         for (const Value& one : list->items) {
           const Value* l = flat(one, depth + 1);
@@ -314,7 +314,7 @@ const Value* SchemaMerger::combine(const Value& a, const Value& b) {
   Value out = without(a, {});
   const uint32_t types = types_said(a) & types_said(b);
   for (size_t i = 0; i < b.keys.size(); ++i) {
-    const std::string& key = b.keys[i];
+    const String& key = b.keys[i];
     const Value& theirs = b.items[i];
     const Value* const ours = member(a, key);
     if (is_remark(key)) continue;
@@ -335,7 +335,7 @@ const Value* SchemaMerger::combine(const Value& a, const Value& b) {
       const Decimal x(ours->text), y(theirs.text);
       const int64_t m = x.rounded(false), n = y.rounded(false), most = 1 << 20;
       if (!x.whole() || !y.whole() || m < 1 || n < 1 || m > most || n > most) return refuse("two multipleOf that are not put together");
-      set(&out, key, number_value(std::to_string(std::lcm(m, n))));
+      set(&out, key, number_value(decimal(std::lcm(m, n))));
     } else if (key == "required") {
       Value all = *ours;
       for (const Value& name : theirs.items)
@@ -379,7 +379,7 @@ bool SchemaMerger::objects(const Value& a, const Value& b, Value* out) {
   const Value *patterns_a = part(a, "patternProperties"), *patterns_b = part(b, "patternProperties");
   bool known = true;
   // Of a key that the other one names, or finds by a pattern.
-  const auto says = [&](const Value& properties, const Value& patterns, const Value* more, const std::string& key) {
+  const auto says = [&](const Value& properties, const Value& patterns, const Value* more, const String& key) {
     Value all = kTrue;
     bool named = false;
     if (const Value* own = member(properties, key)) all = *own, named = true;
@@ -390,7 +390,7 @@ bool SchemaMerger::objects(const Value& a, const Value& b, Value* out) {
   const Value *names_a = part(a, "properties"), *names_b = part(b, "properties");
   Value properties = {.type = kObject}, patterns = {.type = kObject};
   for (const Value* names : {names_a, names_b})
-    for (const std::string& key : names->keys)
+    for (const String& key : names->keys)
       if (!member(properties, key))
         set(&properties, key, all_of(says(*names_a, *patterns_a, more_a, key), says(*names_b, *patterns_b, more_b, key)));
   if (!known) return refuse("a pattern of patternProperties that is not supported"), false;
@@ -431,12 +431,12 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
   if (depth > kMaxDepth || ++work_ > kMaxWork) return refuse("values and schemas that are held together without end"), false;
   if (!schema.is(kObject)) return is_true(schema);
   if (!(type_of(v) & types_said(schema))) return false;
-  const auto count = [&](size_t n, const std::string& key, const Value& s) {
-    const int order = compare(Decimal(std::to_string(n)), Decimal(s.text));
+  const auto count = [&](size_t n, const String& key, const Value& s) {
+    const int order = compare(Decimal(decimal(n)), Decimal(s.text));
     return s.is(kNumber) && (key[1] == 'i' ? order >= 0 : order <= 0);  // min..., max...
   };
   for (size_t i = 0; i < schema.keys.size(); ++i) {
-    const std::string& key = schema.keys[i];
+    const String& key = schema.keys[i];
     const Value& s = schema.items[i];
     bool ok = true, known = true;
     if (is_remark(key) || key == "type" || key == "additionalProperties" || key == "patternProperties") {
@@ -483,8 +483,7 @@ bool SchemaMerger::obeys(const Value& v, const Value& schema, uint32_t depth) {
     } else if (key == "properties") {
       ok = true;
     } else if (key == "propertyNames") {
-      ok = !v.is(kObject) ||
-           std::all_of(v.keys.begin(), v.keys.end(), [&](const std::string& k) { return obeys(text_value(k), s, depth + 1); });
+      ok = !v.is(kObject) || std::all_of(v.keys.begin(), v.keys.end(), [&](const String& k) { return obeys(text_value(k), s, depth + 1); });
     } else if (key == "uniqueItems") {
       for (size_t k = 0; v.is(kArray) && is_true(s) && k < v.items.size(); ++k)
         for (size_t n = 0; n < k; ++n) ok &= !equal(v.items[k], v.items[n]);

@@ -1,8 +1,6 @@
 // Schemas put together: what allOf, keywords beside $ref, anyOf and oneOf, and enum beside others come to as one schema each.
 #pragma once
-#include <deque>
 #include <functional>
-#include <set>
 
 #include "schema_value.h"
 
@@ -11,16 +9,16 @@ namespace linnet::convert {
 // -1, 0, 1
 int compare(const Decimal& a, const Decimal& b);
 // Keywords that say nothing of values.
-bool is_remark(const std::string& key);
+bool is_remark(const String& key);
 // Keywords that come to others when a schema is made flat.
-bool is_rewritten(const std::string& key);
+bool is_rewritten(const String& key);
 
 class SchemaMerger {
  public:
   // What a $ref stands for; nullptr: it was refused.
   using Target = std::function<const Value*(const Value& ref)>;
   // Whether a text is found by a pattern, or is of a format; *known = false: the pattern or format is not supported.
-  using Found = std::function<bool(const std::string& text, const Value& pattern, bool* known)>;
+  using Found = std::function<bool(const String& text, const Value& pattern, bool* known)>;
   SchemaMerger(Target target, Found found) : target_(std::move(target)), found_(std::move(found)) {}
 
   // The same, or a part of its values, without $ref and what is_rewritten() says, and with anyOf, oneOf, enum and const alone, as long as
@@ -28,13 +26,11 @@ class SchemaMerger {
   const Value* flat(const Value& schema) { return flat(schema, 0); }
   // {"allOf": [a, b]}, or what that comes to where it is plain.
   const Value* together(const Value& a, const Value& b);
-  bool finds(const std::string& text, const std::string& pattern, bool* known) {
-    return found_(text, {.type = kString, .text = pattern}, known);
-  }
+  bool finds(const String& text, const String& pattern, bool* known) { return found_(text, {.type = kString, .text = pattern}, known); }
   bool is_flat(const Value& schema) const;
   // Whether a value obeys; where something is not supported it does not.
   bool obeys(const Value& v, const Value& schema) { return obeys(v, schema, 0); }
-  const std::string& why() const { return why_; }
+  const String& why() const { return why_; }
 
  private:
   const Value* flat(const Value& schema, uint32_t depth);
@@ -47,7 +43,7 @@ class SchemaMerger {
   const Value* filtered(const Value& values, const Value& rest, uint32_t depth);
   bool obeys(const Value& v, const Value& schema, uint32_t depth);
   bool obeys_object(const Value& v, const Value& s, uint32_t depth);
-  const Value* refuse(const std::string& why) {
+  const Value* refuse(const String& why) {
     if (why_.empty()) why_ = why;
     return nullptr;
   }
@@ -59,8 +55,8 @@ class SchemaMerger {
 
   const Target target_;
   const Found found_;
-  std::deque<Value> made_;
-  std::string why_;
+  Deque<Value> made_;
+  String why_;
   uint32_t work_ = 0, closed_ = 0;  // closed_: inside of what unevaluated... is said beside
 };
 

@@ -1,11 +1,10 @@
 // Values of schemas and of lists of tools, as they were written.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "../../platform/status.h"
+#include "grammar_memory.h"
 
 namespace linnet::convert {
 
@@ -16,9 +15,9 @@ enum Type : uint32_t { kNull = 1, kBoolean = 2, kInteger = 4, kNumber = 8, kStri
 struct Value {
   uint32_t type = kNull;  // kNumber for any number
   bool truth = false;
-  std::string text = {};               // a string's, a number's characters
-  std::vector<std::string> keys = {};  // of an object
-  std::vector<Value> items = {};       // elements, values of members
+  String text = {};          // a string's, a number's characters
+  Vector<String> keys = {};  // of an object
+  Vector<Value> items = {};  // elements, values of members
 
   bool is(Type t) const { return type == t; }
 };
@@ -28,10 +27,10 @@ Status schema_parse(std::string_view text, const char* name, Value* out, Error* 
 // What a number is worth, exactly: 0.DIGITS * 10^point, no zeros at either end of the digits. Zero has none.
 struct Decimal {
   bool negative = false;
-  std::string digits;
+  String digits;
   int64_t point = 0;
 
-  explicit Decimal(const std::string& text);
+  explicit Decimal(const String& text);
   bool operator==(const Decimal&) const = default;
   bool whole() const { return static_cast<int64_t>(digits.size()) <= point; }
   // The largest whole number that is not above it (the least one not below it), and what is beyond 18 digits as the first number that is.
@@ -39,8 +38,8 @@ struct Decimal {
 };
 
 const Value* member(const Value& from, std::string_view key);  // nullptr: there is none
-std::string quoted(const std::string& text);
-std::string dump(const Value& v);  // JSON without white space
+String quoted(const String& text);
+String dump(const Value& v);  // JSON without white space
 const char* type_name(const Value& v);
 uint32_t type_of(const Value& v);
 uint32_t type_named(std::string_view name);  // 0: there is none

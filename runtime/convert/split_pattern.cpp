@@ -31,8 +31,8 @@ constexpr uint32_t kMaxBehind = 8;  // characters that a look-behind reads
 // ---- sets of code points ------------------------------------------------------------------------------------------------
 
 // In order, with a gap between any two. `end`: of a condition on the next character, whether the text's end will do.
-struct Set {
-  std::vector<CharRange> ranges;
+struct CharSet {
+  Vector<CharRange> ranges;
   bool end = false;
   uint32_t look = kNoLook;  // a condition that is none on the next character: this look's answer is `yes`
   bool yes = true;
@@ -42,11 +42,11 @@ struct Set {
     return at != ranges.begin() && code <= at[-1].last;
   }
   void add(uint32_t first, uint32_t last) { ranges.push_back({first, last}); }
-  void add(const Set& other) { ranges.insert(ranges.end(), other.ranges.begin(), other.ranges.end()); }
+  void add(const CharSet& other) { ranges.insert(ranges.end(), other.ranges.begin(), other.ranges.end()); }
   void sort() { ranges = merged(std::move(ranges)); }
 };
-Set inverse(const Set& of) {
-  Set out;
+CharSet inverse(const CharSet& of) {
+  CharSet out;
   uint32_t from = 0;
   for (const CharRange& r : of.ranges) {
     if (r.first > from) out.add(from, r.first - 1);
@@ -56,34 +56,34 @@ Set inverse(const Set& of) {
   out.end = !of.end;
   return out;
 }
-Set both(const Set& a, const Set& b) {
-  Set out;
+CharSet both(const CharSet& a, const CharSet& b) {
+  CharSet out;
   for (const CharRange& x : a.ranges)
     for (const CharRange& y : b.ranges)
       if (std::max(x.first, y.first) <= std::min(x.last, y.last)) out.add(std::max(x.first, y.first), std::min(x.last, y.last));
   return out;
 }
 template <class Has>
-Set set_of(const Has& has) {
-  Set out;
+CharSet set_of(const Has& has) {
+  CharSet out;
   for (uint32_t c = 0; c <= kLastCode; ++c)
     if (has(c)) out.add(c, c);
   out.sort();
   return out;
 }
 
-const Set& white_space() {
-  static const Set set = set_of([](uint32_t c) { return tok::char_class(c) == tok::CharClass::kSpace; });
+const CharSet& white_space() {
+  static const CharSet set = set_of([](uint32_t c) { return tok::char_class(c) == tok::CharClass::kSpace; });
   return set;
 }
 // In Oniguruma joiners are none. By itself, \w has the superscripts and fractions of Latin-1 too, which it has not inside of classes.
-const Set& word_characters() {
-  static const Set set = set_of([](uint32_t c) { return tok::is_word(c) && c != 0x200C && c != 0x200D; });
+const CharSet& word_characters() {
+  static const CharSet set = set_of([](uint32_t c) { return tok::is_word(c) && c != 0x200C && c != 0x200D; });
   return set;
 }
 constexpr CharRange kLatinNumbers[] = {{0xB2, 0xB3}, {0xB9, 0xB9}, {0xBC, 0xBE}};
-Set word_by_itself() {
-  Set set = word_characters();
+CharSet word_by_itself() {
+  CharSet set = word_characters();
   for (const CharRange& r : kLatinNumbers) set.add(r.first, r.last);
   set.sort();
   return set;
@@ -132,7 +132,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 bool is_letter(uint32_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
 // The characters of a general category or a script; false: there is none of that name.
-bool property(std::string_view spelled, Set* out) {
+bool property(std::string_view spelled, CharSet* out) {
   if (spelled == "=word") {
     *out = set_of([](uint32_t c) { return tok::is_word(c); });
     return true;
@@ -187,7 +187,7 @@ class Parser {
     bool ahead;
   };
   std::vector<Node> nodes;
-  std::vector<Set> sets;
+  std::vector<CharSet> sets;
   std::vector<Look> looks;       // what one asks about has a lower number
   bool matches_nothing = false;  // the whole may
 
@@ -214,13 +214,13 @@ class Parser {
     nodes.push_back(std::move(node));
     return static_cast<uint32_t>(nodes.size() - 1);
   }
-  uint32_t add_set(Node::Kind kind, Set set) {
+  uint32_t add_set(Node::Kind kind, CharSet set) {
     sets.push_back(std::move(set));
     return add({kind, static_cast<uint32_t>(sets.size() - 1)});
   }
   // The condition that this look's answer is `yes`.
   uint32_t add_answer(uint32_t look, bool yes) {
-    Set set;
+    CharSet set;
     set.look = look;
     set.yes = yes;
     return add_set(Node::kCondition, std::move(set));
@@ -232,7 +232,7 @@ class Parser {
     return LINNET_OK;
   }
   // Whether a character of the set stands in front; asked for once.
-  Status look_behind(Set set, uint32_t* known, uint32_t* out) {
+  Status look_behind(CharSet set, uint32_t* known, uint32_t* out) {
     if (*known == kNoLook) LINNET_TRY(add_look(add_set(Node::kSet, std::move(set)), false, known));
     *out = *known;
     return LINNET_OK;
@@ -248,11 +248,11 @@ class Parser {
 
   // \b, \B, ^, \A and \Z.
   Status anchor(char which, uint32_t* out) {
-    Set any;
+    CharSet any;
     any.add(0, kLastCode);
     uint32_t look = 0;
     if (which == 'b' || which == 'B') {
-      Set word = word_by_itself();
+      CharSet word = word_by_itself();
       LINNET_TRY(look_behind(word, &word_behind_, &look));
       const bool apart = which == 'b';  // on one side a word, on the other none
       const uint32_t next = add_set(Node::kCondition, word), no_next = add_set(Node::kCondition, inverse(word));
@@ -260,7 +260,7 @@ class Parser {
       const uint32_t word_last = add({Node::kSequence, 0, {add_answer(look, false), apart ? next : no_next}});
       *out = add({Node::kChoice, 0, {word_first, word_last}});
     } else if (which == '^') {  // at the end it is none behind a line break
-      Set others;
+      CharSet others;
       others.add('\n', '\n');
       LINNET_TRY(look_behind(inverse(others), &others_behind_, &look));
       const uint32_t line = add({Node::kSequence, 0, {add_answer(look, false), add_set(Node::kCondition, any)}});
@@ -270,7 +270,7 @@ class Parser {
       LINNET_TRY(look_behind(any, &any_behind_, &look));
       *out = add_answer(look, false);
     } else {
-      Set line, end;
+      CharSet line, end;
       line.add('\n', '\n');
       end.end = true;
       const uint32_t last = add_set(Node::kCondition, end);
@@ -392,7 +392,7 @@ class Parser {
   Status atom(uint32_t depth, uint32_t* out) {
     const char c = s_[at_];
     if (c == '(') return group(depth, out);
-    Set set;
+    CharSet set;
     if (c == '[') {
       last_letter_ = 0;
       ++at_;
@@ -445,7 +445,7 @@ class Parser {
   }
 
   // Characters, in both cases where case is ignored.
-  Status add_char(uint32_t first, uint32_t last, Set* set) {
+  Status add_char(uint32_t first, uint32_t last, CharSet* set) {
     set->add(first, last);
     if (!any_case_) return LINNET_OK;
     if (last >= 0x80) return refuse("a character beyond ASCII without case");
@@ -498,7 +498,7 @@ class Parser {
     if (!take(")")) return refuse("the end inside a group");
     any_case_ = outer_case;
     if (!condition) return LINNET_OK;
-    Set set;
+    CharSet set;
     if (behind || !as_condition(*out, &set)) {
       const size_t end = at_;
       at_ = from;
@@ -515,7 +515,7 @@ class Parser {
   }
 
   // The next characters that let a look-ahead pass.
-  bool as_condition(uint32_t id, Set* out) const {
+  bool as_condition(uint32_t id, CharSet* out) const {
     const Node& n = nodes[id];
     if (n.kind == Node::kChoice) return std::all_of(n.parts.begin(), n.parts.end(), [&](uint32_t part) { return as_condition(part, out); });
     if (n.kind == Node::kRepeat && n.least == 1) return as_condition(n.parts[0], out);
@@ -526,12 +526,12 @@ class Parser {
   }
 
   // Behind '['. Sets joined by && are cut with each other, and all of it is inverted where it says so.
-  Status char_class(uint32_t depth, Set* out) {
+  Status char_class(uint32_t depth, CharSet* out) {
     if (depth > kMaxDepth) return refuse("classes more than ", kMaxDepth, " deep");
     const bool negated = take("^");
     if (negated && any_case_) return refuse("an inverted class without case");
     bool cut = false;
-    Set now;
+    CharSet now;
     for (bool empty = true;; empty = false) {
       if (!more()) return refuse("the end inside a class");
       if (empty && is(']')) return refuse("an empty class");
@@ -554,12 +554,12 @@ class Parser {
     return LINNET_OK;
   }
 
-  Status class_item(uint32_t depth, Set* now) {
+  Status class_item(uint32_t depth, CharSet* now) {
     const size_t from = at_;
     if (is('[')) {
       if (is(':', 1)) return refuse("a POSIX class");
       ++at_;
-      Set inner;
+      CharSet inner;
       LINNET_TRY(char_class(depth + 1, &inner));
       now->add(inner);
       return no_range();
@@ -582,7 +582,7 @@ class Parser {
     return add_char(first, last, now);
   }
   Status no_range() { return is('-') && !is(']', 1) ? refuse("a range from a class on") : LINNET_OK; }
-  Status class_char(Set* now, bool* is_char, uint32_t* code) {
+  Status class_char(CharSet* now, bool* is_char, uint32_t* code) {
     *is_char = true;
     if (!more()) return refuse("the end inside a class");
     if (is('\\')) return escape(true, now, is_char, code);
@@ -591,7 +591,7 @@ class Parser {
   }
 
   // A class is added to *set, a character is *code.
-  Status escape(bool in_class, Set* set, bool* is_char, uint32_t* code) {
+  Status escape(bool in_class, CharSet* set, bool* is_char, uint32_t* code) {
     const size_t from = at_++;
     const auto refuse_at = [&](const char* what) {
       at_ = from;
@@ -600,7 +600,7 @@ class Parser {
     if (!more()) return refuse_at("an unfinished escape");
     const uint32_t c = take_char();
     *is_char = false;
-    Set found;
+    CharSet found;
     switch (c) {
       case 'd':
       case 'D':
@@ -761,7 +761,7 @@ class Compiler {
   // Code points that no set tells apart are of one class.
   bool classes() {
     std::vector<uint32_t> cuts = {0};
-    for (const Set& s : p_.sets)
+    for (const CharSet& s : p_.sets)
       for (const CharRange& r : s.ranges) {
         cuts.push_back(r.first);
         cuts.push_back(r.last + 1);
@@ -773,7 +773,7 @@ class Compiler {
     std::vector<uint8_t> all(kLastCode + 1);
     for (size_t i = 0; i < cuts.size(); ++i) {
       std::vector<bool> in;
-      for (const Set& s : p_.sets) in.push_back(s.has(cuts[i]));
+      for (const CharSet& s : p_.sets) in.push_back(s.has(cuts[i]));
       const auto [at, is_new] = known.try_emplace(in, static_cast<uint32_t>(known.size()));
       if (is_new) in_set_.push_back(std::move(in));
       if (known.size() > tok::kMaxClasses) return false;
@@ -781,7 +781,7 @@ class Compiler {
       std::fill(all.begin() + cuts[i], all.begin() + end, static_cast<uint8_t>(at->second));
     }
     std::vector<bool> end;
-    for (const Set& s : p_.sets) end.push_back(s.end);
+    for (const CharSet& s : p_.sets) end.push_back(s.end);
     in_set_.push_back(std::move(end));
     out_.n_classes = static_cast<uint32_t>(known.size());
     std::map<std::string, uint16_t> blocks;
@@ -797,7 +797,7 @@ class Compiler {
   uint32_t width() const { return (out_.n_classes + 1) << bits_; }
   // A symbol is a class, or the end, and the answers of the looks that come before.
   bool in(uint32_t symbol, uint32_t set) const {
-    const Set& s = p_.sets[set];
+    const CharSet& s = p_.sets[set];
     return s.look == kNoLook ? in_set_[symbol >> bits_][set] : (symbol >> s.look & 1) == s.yes;
   }
   bool reads(uint32_t symbol, const Op& op) const { return op.kind == Op::kRead && symbol >> bits_ < out_.n_classes && in(symbol, op.set); }
@@ -1019,11 +1019,11 @@ Status compile_split(std::string_view pattern, const char* label, SplitTables* o
   uint32_t root = 0;
   out->text = pattern;
   LINNET_TRY(parser.run(&root));
-  for (Set& set : parser.sets) {
+  for (CharSet& set : parser.sets) {
     if (!meta || set.look != kNoLook) continue;
     const bool has = set.has(0x2581);
     if (has == set.has(' ')) continue;
-    Set space;
+    CharSet space;
     space.add(' ', ' ');
     if (has)
       set.add(' ', ' ');

@@ -10,8 +10,8 @@ bool together(const TextSet& a, const TextSet& b, bool both, TextSet* out) {
   *out = {};
   if (a.edges.empty()) return true;
   if (b.edges.empty()) return both ? true : (*out = a, true);
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> known;
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  Map<std::pair<uint32_t, uint32_t>, uint32_t> known;
+  Vector<std::pair<uint32_t, uint32_t>> pairs;
   const auto state_of = [&](uint32_t i, uint32_t j) {
     const auto [at, is_new] = known.try_emplace({i, j}, static_cast<uint32_t>(pairs.size()));
     if (is_new) {
@@ -53,7 +53,7 @@ bool in_both(const TextSet& a, const TextSet& b, TextSet* out) { return together
 bool in_first(const TextSet& a, const TextSet& b, TextSet* out) { return together(a, b, false, out); }
 
 void add_texts(Automaton* a, uint32_t from, uint32_t to, const TextSet& texts) {
-  std::vector<uint32_t> nodes;
+  Vector<uint32_t> nodes;
   for (size_t i = 0; i < texts.edges.size(); ++i) nodes.push_back(a->node());
   if (!nodes.empty()) a->skip(from, nodes[0]);
   for (size_t i = 0; i < nodes.size() && !a->full(); ++i) {

@@ -11,8 +11,8 @@ struct TextSet {
     uint32_t to;
   };
   // Of each state, in ascending order of bytes; a text begins in state 0. No states: no text.
-  std::vector<std::vector<Edge>> edges;
-  std::vector<bool> accepts;
+  Vector<Vector<Edge>> edges;
+  Vector<bool> accepts;
 
   static constexpr size_t kMaxStates = 1u << 16;
 };

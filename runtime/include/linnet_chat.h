@@ -163,7 +163,7 @@ LINNET_CALL linnet_status linnet_answer_end(linnet_answer* answer, linnet_error*
  * linnet_generate_next, linnet_decode and linnet_sample, with all kinds of sampling; with a GPU the host draws then. (Method: Willard and
  * Louf 2023, "Efficient Guided Generation".)
  *
- *   linnet_grammar_compile(json, n_json, "tools.json", LINNET_GRAMMAR_TEXT_OR_CALL, blob, sizeof blob, &n, &err);
+ *   linnet_grammar_compile(NULL, json, n_json, "tools.json", LINNET_GRAMMAR_TEXT_OR_CALL, blob, sizeof blob, &n, &err);
  *   (linnet_convert.h; here, or ahead elsewhere)
  *   linnet_grammar_need / linnet_grammar_init on that blob, then before each answer linnet_grammar_set and linnet_generate. */
 typedef struct linnet_grammar linnet_grammar; /* lives inside the caller's memory; there is nothing to end */

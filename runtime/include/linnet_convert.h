@@ -100,9 +100,19 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
   LINNET_GRAMMAR_ANY_FORMAT = 512 /* a `format` that is not known says nothing; without it it is LINNET_UNSUPPORTED */
 } LINNET_32_BITS linnet_grammar_kind;
 
+/* Memory that grammars are compiled in, for who must not use the heap, such as a server that compiles one for each request. max_states is
+ * the cap on a grammar's states, 1 to 524288 (more is LINNET_UNSUPPORTED by name); what takes more to compile than need's bytes, which
+ * follow from max_states alone, is LINNET_NO_MEMORY. The compiler lives inside mem[0, bytes), and there is nothing to end; one thread at a
+ * time compiles in it, one grammar after another. No call uses the heap, but for the C++ library's exception behind LINNET_NO_MEMORY. */
+typedef struct linnet_grammar_compiler linnet_grammar_compiler;
+LINNET_CALL linnet_status linnet_grammar_compiler_need(uint32_t max_states, linnet_need* out, linnet_error* err);
+LINNET_CALL linnet_status linnet_grammar_compiler_init(linnet_grammar_compiler** out, void* mem, size_t bytes, uint32_t max_states,
+                                                       linnet_error* err);
+
 /* Compiles JSON, or the text of a grammar, to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full
  * size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). `name` is what errors call the text, and may be NULL. In the
- * library linnet::convert, and with its heap (LINNET_NO_MEMORY where that gives none): an app that has the bytes already need not link it.
+ * library linnet::convert: an app that has the bytes already need not link it. compiler: where it works; NULL is the heap (LINNET_NO_MEMORY
+ * where that gives none).
  *
  * A schema is JSON Schema 2020-12. What obeys is written in one way: without white space, or as LINNET_GRAMMAR_SPACED has it; members in
  * the order of `properties`, optional ones left out or not, then such as `required` names beside them, then those that patternProperties or
@@ -130,8 +140,8 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
  * inside of ( ) and behind |. Rules may hold themselves, 256 deep in one another while a text is read (what would be deeper is not drawn),
  * but not begin with themselves, and tokens of a model (<...>) are not known: LINNET_UNSUPPORTED. Counts, up to 1,048,576, are counted
  * while a text is read where they would take many states. */
-LINNET_CALL linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const char* name, linnet_grammar_kind kind, void* out,
-                                                 size_t cap, size_t* n_bytes, linnet_error* err);
+LINNET_CALL linnet_status linnet_grammar_compile(linnet_grammar_compiler* compiler, const char* json, size_t json_bytes, const char* name,
+                                                 linnet_grammar_kind kind, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
 
 /* What an answer may hold beside reasoning, which is free. */
 typedef enum linnet_call_choice LINNET_OF_UINT32 {
@@ -151,8 +161,9 @@ typedef struct linnet_call_rules {
  * one of those that the parser of answers takes it for. LINNET_UNSUPPORTED: no format of calls is known, or it has no way to write a name,
  * a key or a value (by place). At most 524288 states. rules may be NULL. Set the grammar by linnet_grammar_begin, and give the text to
  * linnet_answer_feed. */
-LINNET_CALL linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, size_t tools_bytes, const char* name,
-                                               const linnet_call_rules* rules, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
+LINNET_CALL linnet_status linnet_grammar_calls(linnet_grammar_compiler* compiler, const linnet_template* t, const char* tools,
+                                               size_t tools_bytes, const char* name, const linnet_call_rules* rules, void* out, size_t cap,
+                                               size_t* n_bytes, linnet_error* err);
 
 /* ---- templates ------------------------------------------------------------------------------------------------------------------- */
 

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     json out;
     size_t n = 0;
     const auto kind = static_cast<linnet_grammar_kind>(LINNET_GRAMMAR_SCHEMA | LINNET_GRAMMAR_ANY_FORMAT);
-    if (linnet_grammar_compile(line.data(), line.size(), "it", kind, blob.data(), blob.size(), &n, &err) != LINNET_OK) {
+    if (linnet_grammar_compile(nullptr, line.data(), line.size(), "it", kind, blob.data(), blob.size(), &n, &err) != LINNET_OK) {
       std::cout << json{{"why", err.text}}.dump() << "\n";
       continue;
     }

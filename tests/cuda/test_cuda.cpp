@@ -1085,7 +1085,8 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
   linnet_error err{};
   size_t n = 0;
   std::vector<char> blob(1 << 14);
-  check(linnet_grammar_compile(schema, std::strlen(schema), "schema", LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
+  check(linnet_grammar_compile(nullptr, schema, std::strlen(schema), "schema", LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err),
+        err);
   linnet_view file{};
   check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
   std::string texts[2];

@@ -10,6 +10,7 @@
 
 #include "runtime/convert/call_grammar.h"
 #include "runtime/convert/convert.h"
+#include "runtime/convert/json.h"
 #include "runtime/sampling/grammar.h"
 
 static void require(bool ok) {
@@ -96,6 +97,17 @@ static linnet::chat::Envelope envelope(size_t i) {
   return e;
 }
 
+static linnet_grammar_compiler* compiler() {
+  constexpr uint32_t kStates = 4096;
+  static linnet_grammar_compiler* made = nullptr;
+  if (made) return made;
+  linnet_need need = {.size = sizeof need};
+  require(linnet_grammar_compiler_need(kStates, &need, nullptr) == LINNET_OK);
+  void* const memory = std::aligned_alloc(need.align, need.bytes);
+  require(linnet_grammar_compiler_init(&made, memory, need.bytes, kStates, nullptr) == LINNET_OK);
+  return made;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const std::unique_ptr<uint8_t[]> copy(new uint8_t[bytes + 1]);
   if (bytes) std::memcpy(copy.get(), data, bytes);
@@ -106,21 +118,25 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
        {LINNET_GRAMMAR_SCHEMA, LINNET_GRAMMAR_TEXT_OR_CALL, LINNET_GRAMMAR_GBNF, LINNET_GRAMMAR_REGEX, LINNET_GRAMMAR_CHOICES}) {
     size_t n = 0, m = 0;
     linnet_error err = {};
-    const linnet_status status = linnet_grammar_compile(json, bytes, "g", kind, out.data(), out.size(), &n, &err);
+    const linnet_status status = linnet_grammar_compile(nullptr, json, bytes, "g", kind, out.data(), out.size(), &n, &err);
     if (status != LINNET_OK) {
       require((status == LINNET_UNSUPPORTED || status == LINNET_BAD_FILE || status == LINNET_TOO_SMALL) &&
               std::strncmp(err.text, "g:", 2) == 0);
       continue;
     }
-    require(linnet_grammar_compile(json, bytes, "g", kind, again.data(), again.size(), &m, &err) == LINNET_OK && n == m &&
-            std::memcmp(out.data(), again.data(), n) == 0);
+    const linnet_status in_memory = linnet_grammar_compile(compiler(), json, bytes, "g", kind, again.data(), again.size(), &m, &err);
+    require(in_memory == LINNET_OK ? n == m && std::memcmp(out.data(), again.data(), n) == 0
+                                   : in_memory == LINNET_NO_MEMORY || in_memory == LINNET_UNSUPPORTED);
     use({out.data(), n}, true);
   }
   // Each input is tools of one format, so that inputs stay fast.
   linnet::convert::Value tools;
   linnet_error err = {};
-  if (linnet::convert::schema_parse({json, bytes}, "g", &tools, &err) != LINNET_OK) return 0;
-  std::vector<uint8_t> blob;
+  const linnet_status read = linnet::convert::schema_parse({json, bytes}, "g", &tools, &err);
+  linnet::convert::JsonTree tree;  // a library takes the same texts
+  require(linnet::convert::json_parse({json, bytes}, "g", &tree.root, nullptr) == read || bytes > linnet::convert::kMaxGrammarJson);
+  if (read != LINNET_OK) return 0;
+  linnet::convert::Vector<uint8_t> blob;
   const linnet_status status =
       linnet::convert::compile_calls(tools, envelope(bytes), {bytes / 8 % 2 == 0, bytes / 16 % 2 == 0, ""}, "g", &blob, &err);
   if (status == LINNET_OK)

@@ -33,13 +33,13 @@ std::vector<uint8_t> compiled(const Envelope& e, const std::string& tools, const
   convert::Value list;
   Error err = {};
   REQUIRE(convert::schema_parse(tools, "tools", &list, &err) == LINNET_OK);
-  std::vector<uint8_t> blob;
-  const linnet_status status = convert::compile_calls(list, e, rules, "tools", &blob, &err);
+  convert::Vector<uint8_t> made;
+  const linnet_status status = convert::compile_calls(list, e, rules, "tools", &made, &err);
   CAPTURE(err.text);
   CHECK(status == want);
   if (want == LINNET_OK) REQUIRE(status == want);
   if (why) *why = err.text;
-  return blob;
+  return {made.begin(), made.end()};
 }
 
 // Walks that end: how many bytes are left from each state at least.

@@ -563,7 +563,8 @@ TEST_CASE("stack: every call within what the manual says") {
       R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
   std::vector<char> blob(1 << 16);
   size_t n_blob = 0;
-  check(linnet_grammar_compile(tools.data(), tools.size(), nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n_blob, &err),
+  check(linnet_grammar_compile(nullptr, tools.data(), tools.size(), nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n_blob,
+                               &err),
         err);
   // Templates: as deep as they may go, by calls that a filter, a loop's filter and a recursive loop make of one another.
   {
@@ -899,7 +900,7 @@ TEST_CASE("structs of newer and older apps: what is filled in, read, refused") {
         std::vector<char> bytes(1 << 16);
         size_t n_bytes = 0;
         const char* const tools = R"([{"name":"act"}])";
-        return linnet_grammar_calls(talk.t, tools, std::strlen(tools), nullptr, p, bytes.data(), bytes.size(), &n_bytes, err);
+        return linnet_grammar_calls(nullptr, talk.t, tools, std::strlen(tools), nullptr, p, bytes.data(), bytes.size(), &n_bytes, err);
       });
   check_out<linnet_need>("template_need", true,
                          [&](auto* p, auto* err) { return linnet_template_need(&program.view, nullptr, nullptr, p, err); });
@@ -1221,11 +1222,11 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   CHECK(linnet_answer_end(answer, &err) == LINNET_BAD_STATE);
   REFUSED(linnet_grammar_begin(nullptr, 0, grammar, talk.t, &err));
   REFUSED(linnet_grammar_begin(s, 0, nullptr, talk.t, &err));
-  REFUSED(linnet_grammar_calls(nullptr, "[]", 2, nullptr, nullptr, text, 1, &n, &err));
-  REFUSED(linnet_grammar_calls(talk.t, nullptr, 2, nullptr, nullptr, text, 1, &n, &err));
-  REFUSED(linnet_grammar_calls(talk.t, "[]", 2, nullptr, nullptr, nullptr, 1, &n, &err));
-  REFUSED(linnet_grammar_calls(talk.t, "[]", 2, nullptr, nullptr, text, 1, nullptr, &err));
-  REFUSED(linnet_grammar_calls(talk.t, "[{\"name\":\"a\"}]", 14, nullptr, &other_tool, text, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(nullptr, nullptr, "[]", 2, nullptr, nullptr, text, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(nullptr, talk.t, nullptr, 2, nullptr, nullptr, text, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(nullptr, talk.t, "[]", 2, nullptr, nullptr, nullptr, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(nullptr, talk.t, "[]", 2, nullptr, nullptr, text, 1, nullptr, &err));
+  REFUSED(linnet_grammar_calls(nullptr, talk.t, "[{\"name\":\"a\"}]", 14, nullptr, &other_tool, text, 1, &n, &err));
   REFUSED(linnet_grammar_need(nullptr, text, 1, &need, &err));
   REFUSED(linnet_grammar_need(m, nullptr, 1, &need, &err));
   REFUSED(linnet_grammar_need(m, text, 1, nullptr, &err));
@@ -1234,9 +1235,9 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   REFUSED(linnet_grammar_init(&grammar, mem, 64, nullptr, text, 1, &err));
   REFUSED(linnet_grammar_init(&grammar, mem, 64, m, nullptr, 1, &err));
   REFUSED(linnet_grammar_set(nullptr, 0, nullptr, &err));
-  REFUSED(linnet_grammar_compile(nullptr, 2, nullptr, LINNET_GRAMMAR_SCHEMA, text, 1, &n, &err));
-  REFUSED(linnet_grammar_compile("{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, nullptr, 1, &n, &err));
-  REFUSED(linnet_grammar_compile("{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, text, 1, nullptr, &err));
+  REFUSED(linnet_grammar_compile(nullptr, nullptr, 2, nullptr, LINNET_GRAMMAR_SCHEMA, text, 1, &n, &err));
+  REFUSED(linnet_grammar_compile(nullptr, "{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, nullptr, 1, &n, &err));
+  REFUSED(linnet_grammar_compile(nullptr, "{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, text, 1, nullptr, &err));
   // linnet_device.h
   REFUSED(linnet_isa_pick(nullptr, nullptr, &err));
   REFUSED(linnet_board_need(nullptr, &err));

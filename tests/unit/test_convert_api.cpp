@@ -384,9 +384,9 @@ TEST_CASE("errors of a source name its path, and NULL is one of the argument") {
   linnet_convert_close(nullptr);
   size_t n = 0;
   char room[8];
-  names(linnet_grammar_compile(nullptr, 0, nullptr, LINNET_GRAMMAR_SCHEMA, room, sizeof room, &n, &err), "json");
-  names(linnet_grammar_compile("{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, nullptr, 8, &n, &err), "out");
-  names(linnet_grammar_compile("{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, room, sizeof room, nullptr, &err), "n_bytes");
+  names(linnet_grammar_compile(nullptr, nullptr, 0, nullptr, LINNET_GRAMMAR_SCHEMA, room, sizeof room, &n, &err), "json");
+  names(linnet_grammar_compile(nullptr, "{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, nullptr, 8, &n, &err), "out");
+  names(linnet_grammar_compile(nullptr, "{}", 2, nullptr, LINNET_GRAMMAR_SCHEMA, room, sizeof room, nullptr, &err), "n_bytes");
 }
 
 TEST_CASE("shapes by number, each of which is one") {
@@ -410,19 +410,22 @@ TEST_CASE("grammars: the size is known before the bytes, and a kind is one of th
   const std::string json = R"({"type": "boolean"})";
   size_t n = 0, m = 0;
   linnet_error err = {};
-  CHECK(linnet_grammar_compile(json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, nullptr, 0, &n, &err) == LINNET_TOO_SMALL);
+  CHECK(linnet_grammar_compile(nullptr, json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, nullptr, 0, &n, &err) == LINNET_TOO_SMALL);
   REQUIRE(n > 0);
   std::vector<char> bytes(n + 1, 'x');
-  CHECK(linnet_grammar_compile(json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, bytes.data(), n - 1, &m, &err) == LINNET_TOO_SMALL);
+  CHECK(linnet_grammar_compile(nullptr, json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, bytes.data(), n - 1, &m, &err) ==
+        LINNET_TOO_SMALL);
   CHECK((m == n && bytes[0] == 'x'));
-  REQUIRE(linnet_grammar_compile(json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) == LINNET_OK);
+  REQUIRE(linnet_grammar_compile(nullptr, json.data(), json.size(), "it", LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) == LINNET_OK);
   CHECK((m == n && bytes[n] == 'x'));
   for (const uint32_t kind : {0u, 7u, 4u | LINNET_GRAMMAR_SPACED, 1u | 1024u, UINT32_MAX}) {
-    CHECK(linnet_grammar_compile(json.data(), json.size(), "it", linnet_grammar_kind(kind), bytes.data(), n, &m, &err) == LINNET_BAD_ARG);
+    CHECK(linnet_grammar_compile(nullptr, json.data(), json.size(), "it", linnet_grammar_kind(kind), bytes.data(), n, &m, &err) ==
+          LINNET_BAD_ARG);
     CHECK(std::string(err.text).find("kind is " + std::to_string(kind)) != std::string::npos);
   }
-  CHECK(linnet_grammar_compile("{", 1, "it.json", LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) == LINNET_BAD_FILE);
+  CHECK(linnet_grammar_compile(nullptr, "{", 1, "it.json", LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) == LINNET_BAD_FILE);
   CHECK(std::string(err.text).find("it.json: ") == 0);
   const std::string large((size_t{1} << 20) + 1, ' ');
-  CHECK(linnet_grammar_compile(large.data(), large.size(), nullptr, LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) == LINNET_BAD_FILE);
+  CHECK(linnet_grammar_compile(nullptr, large.data(), large.size(), nullptr, LINNET_GRAMMAR_SCHEMA, bytes.data(), n, &m, &err) ==
+        LINNET_BAD_FILE);
 }

@@ -536,7 +536,8 @@ TEST_CASE("banned strings: no way around them is an end, and what is wrong is re
   const auto compiled = [&](const std::string& schema) {
     std::vector<uint8_t> blob(1 << 17);
     size_t n = 0;
-    check(linnet_grammar_compile(schema.data(), schema.size(), nullptr, LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
+    check(linnet_grammar_compile(nullptr, schema.data(), schema.size(), nullptr, LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err),
+          err);
     blob.resize(n);
     return blob;
   };
@@ -669,7 +670,8 @@ TEST_CASE("a grammar holds what is pulled, and says when it is at its end") {
   std::vector<uint8_t> blob(1 << 16);
   size_t n = 0;
   linnet_error err{};
-  check(linnet_grammar_compile(schema.data(), schema.size(), nullptr, LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
+  check(linnet_grammar_compile(nullptr, schema.data(), schema.size(), nullptr, LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err),
+        err);
   linnet_need need{.size = sizeof need};
   check(linnet_grammar_need(model().m, blob.data(), n, &need, &err), err);
   const Memory memory(need.bytes);

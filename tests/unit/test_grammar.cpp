@@ -500,9 +500,9 @@ TEST_CASE("calls as a template writes them: marks are special tokens, and come w
       rules.choice = required ? LINNET_CALL_REQUIRED : LINNET_CALL_AUTO;
       rules.tool = *chosen ? chosen : nullptr;
       size_t n = 0;
-      CHECK(linnet_grammar_calls(t.t, text.data(), text.size(), "tools", &rules, nullptr, 0, &n, &err) == LINNET_TOO_SMALL);
+      CHECK(linnet_grammar_calls(nullptr, t.t, text.data(), text.size(), "tools", &rules, nullptr, 0, &n, &err) == LINNET_TOO_SMALL);
       Blob blob(n);
-      check(linnet_grammar_calls(t.t, text.data(), text.size(), "tools", &rules, blob.data(), n, &n, &err), err);
+      check(linnet_grammar_calls(nullptr, t.t, text.data(), text.size(), "tools", &rules, blob.data(), n, &n, &err), err);
       const Grammar g(a.m, blob);
       linnet::TokenMask mask;
       check(linnet::grammar_mask(*g.g, 0, false, &mask, &err), err);
@@ -718,4 +718,29 @@ TEST_CASE("what grammars take", "[.bench]") {
     std::printf("%-8s %6u tokens: %7zu bytes, init %.0f us; mask of a state, median %.1f us, most %.0f us; once it is kept %.1f us\n", name,
                 m->tokenizer.n_tokens, size_t{need.bytes}, init, first[first.size() / 2], first.back(), again[again.size() / 2]);
   });
+}
+
+TEST_CASE("a compiler's memory runs out by name, and is as new for the next grammar") {
+  linnet_error err{};
+  linnet_need need{.size = sizeof need};
+  for (const uint32_t states : {0u, linnet::kGrammarMaxStates + 1, UINT32_MAX}) {
+    CHECK(linnet_grammar_compiler_need(states, &need, &err) == LINNET_BAD_ARG);
+    CHECK(std::string(err.text).find("max_states is " + std::to_string(states)) != std::string::npos);
+  }
+  std::string large = "{\"enum\":[";
+  for (uint32_t i = 0; i < 9000; ++i) large += (i ? ",\"" : "\"") + std::to_string(i * 7919 % 100003) + " of them\"";
+  large += "]}";
+  const Compiler small(100);
+  Blob blob(1 << 16), again(1 << 16);
+  size_t n = 0, m = 0;
+  const std::string schema = R"({"type":"object","properties":{"a":{"enum":["x","y",12]},"b":{"type":"boolean"}}})";
+  const auto compile_in = [&](const std::string& text, Blob* out, size_t* bytes) {
+    return linnet_grammar_compile(small.c, text.data(), text.size(), "it", LINNET_GRAMMAR_SCHEMA, out->data(), out->size(), bytes, &err);
+  };
+  CHECK(compile_in(schema, &blob, &n) == LINNET_OK);
+  CHECK(compile_in(large, &again, &m) == LINNET_NO_MEMORY);
+  CHECK(std::string(err.text) == "it: compiling takes more than the 1253376 bytes for 100 states");
+  CHECK(compile_in("{", &again, &m) == LINNET_BAD_FILE);
+  CHECK(compile_in(schema, &again, &m) == LINNET_OK);
+  CHECK((m == n && std::memcmp(blob.data(), again.data(), n) == 0));
 }

@@ -3,6 +3,8 @@
 #include <linnet_convert.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,14 +22,48 @@ namespace test {
 
 using Blob = std::vector<uint8_t>;
 
+// Memory that grammars of so many states are compiled in.
+struct Compiler {
+  std::unique_ptr<uint8_t, decltype(&std::free)> memory = {nullptr, std::free};
+  linnet_grammar_compiler* c = nullptr;
+
+  explicit Compiler(uint32_t max_states) {
+    linnet_error err{};
+    linnet_need need{.size = sizeof need};
+    REQUIRE(linnet_grammar_compiler_need(max_states, &need, &err) == LINNET_OK);
+    memory.reset(static_cast<uint8_t*>(std::aligned_alloc(need.align, need.bytes)));
+    CHECK(linnet_grammar_compiler_init(&c, memory.get(), need.bytes - 1, max_states, &err) == LINNET_TOO_SMALL);
+    REQUIRE(linnet_grammar_compiler_init(&c, memory.get(), need.bytes, max_states, &err) == LINNET_OK);
+  }
+};
+
+// What was compiled on the heap is the same in memory for just its states, and one state less is refused by name.
+inline void compile_in_memory(const std::string& text, linnet_grammar_kind kind, const Blob& blob) {
+  linnet_error err{};
+  linnet::GrammarHeader h;
+  std::memcpy(&h, blob.data(), sizeof h);
+  const uint32_t most = h.n_states;
+  Blob same(blob.size() + 1, 0x5A);
+  size_t n = 0;
+  const linnet_status status =
+      linnet_grammar_compile(Compiler(most).c, text.data(), text.size(), "it", kind, same.data(), same.size(), &n, &err);
+  CAPTURE(text.substr(0, 1000), most, err.text);
+  CHECK((status == LINNET_OK && n == blob.size() && std::memcmp(same.data(), blob.data(), n) == 0));
+  if (most == 1 || kind == LINNET_GRAMMAR_GBNF) return;  // GBNF's counts need no states where there are none to spare
+  CHECK(linnet_grammar_compile(Compiler(most - 1).c, text.data(), text.size(), "it", kind, same.data(), same.size(), &n, &err) ==
+        LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text) == "it: the grammar has more than " + std::to_string(most - 1) + " states");
+}
+
 inline linnet_status compile(const std::string& text, linnet_grammar_kind kind, Blob* out, std::string* why = nullptr) {
   linnet_error err{};
   size_t n = 0;
-  linnet_status status = linnet_grammar_compile(text.data(), text.size(), "it", kind, nullptr, 0, &n, &err);
+  linnet_status status = linnet_grammar_compile(nullptr, text.data(), text.size(), "it", kind, nullptr, 0, &n, &err);
   if (status == LINNET_TOO_SMALL) {
     out->assign(n, 0xA5);
-    status = linnet_grammar_compile(text.data(), text.size(), "it", kind, out->data(), n, &n, &err);
+    status = linnet_grammar_compile(nullptr, text.data(), text.size(), "it", kind, out->data(), n, &n, &err);
     CHECK(n == out->size());
+    compile_in_memory(text, kind, *out);
   }
   if (why) *why = err.text;
   return status;

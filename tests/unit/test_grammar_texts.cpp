@@ -143,7 +143,7 @@ TEST_CASE("expressions and choices") {
     CHECK(compile(bad, LINNET_GRAMMAR_CHOICES, &blob) == LINNET_BAD_FILE);
   linnet_error err{};
   size_t n = 0;
-  CHECK(linnet_grammar_compile("a", 1, "it", static_cast<linnet_grammar_kind>(7), nullptr, 0, &n, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_grammar_compile(nullptr, "a", 1, "it", static_cast<linnet_grammar_kind>(7), nullptr, 0, &n, &err) == LINNET_BAD_ARG);
 }
 
 TEST_CASE("stacks: each mask holds what the rules say, at each place of random texts") {

@@ -629,9 +629,44 @@ TEST_CASE("no allocation between init and fini") {
   // A grammar in its own memory: made, kept to and rolled back.
   const std::string tools =
       R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
-  std::vector<char> blob(1 << 16);
+  std::vector<char> blob(1 << 16), again(1 << 16);
   linnet_error err{};
-  check(linnet_grammar_compile(tools.data(), tools.size(), nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, &err), err);
+  check(
+      linnet_grammar_compile(nullptr, tools.data(), tools.size(), nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, &err),
+      err);
+  {
+    linnet_need need{.size = sizeof need};
+    check(linnet_grammar_compiler_need(5000, &need, &err), err);
+    const Memory memory(need.bytes);
+    linnet_grammar_compiler* compiler = nullptr;
+    check(linnet_grammar_compiler_init(&compiler, memory.p, need.bytes, 5000, &err), err);
+    constexpr const char* kSchema =
+        R"({"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string","pattern":"^[A-Z][a-z]{1,99}$"},"born":{"format":"date"},)"
+        R"("score":{"type":"number","minimum":-1.5,"maximum":1e3},"n":{"type":"integer","multipleOf":7},"left":{"$ref":"#/$defs/tree"}},)"
+        R"("required":["name"],"additionalProperties":{"enum":[1,"a",null,{"b":[1e2]}]}}},"anyOf":[{"$ref":"#/$defs/tree"},{"type":"array",)"
+        R"("items":{"allOf":[{"type":"string","minLength":3},{"maxLength":100}]},"minItems":1},{}]})";
+    constexpr const char* kTexts[] = {"root ::= \"a\" (b | [^x-z]{2,70})* \"\\u00e4\"\n b ::= \"(\" root \")\"", "(yes|no|[0-9]{1,80})",
+                                      "[\"a\",\"ab\",\"\\u00e9\"]"};
+    size_t n_again = 0, sizes[4] = {};
+    linnet_status status[5] = {};
+    n_allocations = 0;
+    armed = true;
+    status[0] = linnet_grammar_compile(compiler, tools.data(), tools.size(), nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, again.data(),
+                                       again.size(), &n_again, &err);
+    const bool same = n == n_again && std::memcmp(blob.data(), again.data(), n) == 0;
+    status[1] =
+        linnet_grammar_compile(compiler, kSchema, std::strlen(kSchema), nullptr,
+                               linnet_grammar_kind(LINNET_GRAMMAR_SCHEMA | LINNET_GRAMMAR_SPACED), again.data(), 0, &sizes[0], &err);
+    for (uint32_t i = 0; i < 3; ++i)
+      status[2 + i] = linnet_grammar_compile(compiler, kTexts[i], std::strlen(kTexts[i]), nullptr,
+                                             linnet_grammar_kind(LINNET_GRAMMAR_GBNF + i), again.data(), 0, &sizes[1 + i], &err);
+    armed = false;
+    CHECK(same);
+    check(status[0], err);
+    for (uint32_t i = 1; i < 5; ++i) CHECK(status[i] == LINNET_TOO_SMALL);
+    for (const size_t size : sizes) CHECK(size > 50);
+    CHECK(n_allocations == 0);
+  }
   if (text) {
     auto p = params(LINNET_I8, 1, 32, 1, 400);
     p.threads = LINNET_THREADS_OWN;
@@ -772,7 +807,8 @@ TEST_CASE("grammars: every allocation may fail") {
   every_allocation(
       "linnet_grammar_compile",
       [&](linnet_error* err) {
-        return linnet_grammar_compile(tools.data(), tools.size(), "tools", LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, err);
+        return linnet_grammar_compile(nullptr, tools.data(), tools.size(), "tools", LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(),
+                                      &n, err);
       },
       [&](linnet_status status, const linnet_error&) {
         if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));
@@ -796,7 +832,7 @@ TEST_CASE("grammars of calls: every allocation may fail") {
   every_allocation(
       "linnet_grammar_calls",
       [&](linnet_error* err) {
-        return linnet_grammar_calls(t.t, tools.data(), tools.size(), "tools", nullptr, blob.data(), blob.size(), &n, err);
+        return linnet_grammar_calls(nullptr, t.t, tools.data(), tools.size(), "tools", nullptr, blob.data(), blob.size(), &n, err);
       },
       [&](linnet_status status, const linnet_error&) {
         if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));
