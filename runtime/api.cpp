@@ -846,7 +846,7 @@ linnet_status linnet_stats_reset(linnet_session* session, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_TRY(check_process(*session, err));
   linnet_stats& s = session->stats;
-  s.prefill_tokens = s.prefill_ns = s.decode_tokens = s.decode_ns = 0;
+  s.prefill_tokens = s.prefill_ns = s.decode_tokens = s.decode_passes = s.decode_ns = 0;
   s.first_token_ns = s.last_token_ns = s.max_token_ns = s.decode_bytes = 0;
   session->last_sample_ns = 0;
   return LINNET_OK;

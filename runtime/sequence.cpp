@@ -248,14 +248,19 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   return status;
 }
 
+void note_decoded(linnet_session& s, uint32_t length, uint64_t start_ns) {
+  ++s.stats.decode_tokens;
+  ++s.stats.decode_passes;
+  s.stats.decode_ns += clock_ns() - start_ns;
+  s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(length - 1);
+}
+
 // One row of decoding: the pending token, or this one.
 Status compute_one(linnet_session& s, uint32_t seq, const int32_t* token, Error* err) {
   const uint64_t start = clock_ns();
   const PartRows part = {seq, 1, 1, token};
   LINNET_TRY(compute(s, &part, 1, err));
-  ++s.stats.decode_tokens;
-  s.stats.decode_ns += clock_ns() - start;
-  s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(s.seqs[seq].length - 1);
+  note_decoded(s, s.seqs[seq].length, start);
   return LINNET_OK;
 }
 
@@ -264,6 +269,61 @@ Status catch_up(linnet_session& s, uint32_t i, Error* err) {
   Sequence& seq = s.seqs[i];
   if (!seq.pending) return LINNET_OK;
   return compute_one(s, i, nullptr, err);
+}
+
+// What was computed ahead of the sequence is given back.
+void drop_forced(linnet_session& s, uint32_t i) {
+  if (s.forced.n == 0) return;
+  s.cache.truncate(i, s.seqs[i].length);
+  s.forced.n = 0;
+}
+
+// Tokens that the grammar leaves no choice about behind the pending one, as many as may be taken back again.
+uint32_t find_forced(linnet_session& s, uint32_t i) {
+  Sequence& seq = s.seqs[i];
+  const Generation& g = *seq.generation;
+  const uint32_t length = seq.length + 1;
+  uint32_t most = s.forced.most;
+  if (!seq.place.grammar || !s.forced.tokens || g.bans.n || s.params.when_full != LINNET_FULL_STOP) return 0;
+  if (most > s.params.n_rollback) most = s.params.n_rollback;
+  if (most > session_most(s) - length) most = session_most(s) - length;
+  if (g.max_tokens && most > g.max_tokens - g.n_tokens) most = g.max_tokens - g.n_tokens;
+  follow(seq, length);
+  const uint32_t n_said = g.n_tokens < length - seq.n_forgotten ? g.n_tokens : length - seq.n_forgotten;
+  forced_find(*seq.place.grammar, seq.place.state, seq.history + length - seq.n_forgotten - n_said, n_said, most, &s.forced);
+  std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+  if (!s.cache.has_room(i, seq.length, s.forced.n + 1, s.taken)) s.forced.n = 0;
+  return s.forced.n;
+}
+
+// The logits behind the pending token of a generation. Tokens that the grammar forces are computed in the same pass, but are none of the
+// sequence's before they are drawn: then there is nothing left to compute. What is drawn instead of one ends that.
+Status catch_up_forced(linnet_session& s, uint32_t i, Error* err) {
+  Sequence& seq = s.seqs[i];
+  Forced& f = s.forced;
+  if (f.n && *history_end(seq) == f.tokens[f.at]) {
+    ++f.at;
+    if (--f.n == 0) f.most = s.params.n_logits - 1;
+    std::memcpy(seq.logits, seq.logits + ++f.row * s.logits_stride, s.logits_stride * sizeof *seq.logits);
+    ++seq.length;
+    seq.pending = 0;
+    ++s.stats.decode_tokens;
+    return LINNET_OK;
+  }
+  if (f.n) f.most = f.row ? f.row : 1;  // a model that spells otherwise costs one row more
+  drop_forced(s, i);
+  const uint32_t n = find_forced(s, i);
+  if (n == 0) return catch_up(s, i, err);
+  const uint64_t start = clock_ns();
+  const PartRows part = {i, n + 1, n + 1, f.tokens + f.at};
+  f.n = 0;
+  LINNET_TRY(compute(s, &part, 1, err));
+  f.n = n;
+  f.row = 0;
+  seq.length -= n;
+  seq.n_logit_rows = 1;
+  note_decoded(s, seq.length, start);
+  return LINNET_OK;
 }
 
 // A token was drawn: how long it took.
@@ -464,6 +524,7 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
   const bool by_host = seq.place.grammar || g.bans.n || !sampling_is_plain(seq.sampling);
   const bool runs_ahead = all && backend.runs_ahead && !by_host;
   if (runs_ahead) LINNET_TRY(bound.check(err));
+  s.forced.most = s.params.n_logits - 1;
   bool kept = false;  // the last row of logits is the backend's alone
   // The last token, which was passed on, is to be computed again.
   const auto uncount = [&] {
@@ -485,7 +546,7 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
     }
     if (*why != LINNET_STOP_NONE) break;
     if (seq.pending) {
-      status = catch_up(s, id, err);
+      status = all ? catch_up_forced(s, id, err) : catch_up(s, id, err);
       kept = false;
       if (status == LINNET_CANCELLED) *why = LINNET_STOP_CANCEL;
       if (status != LINNET_OK) break;
@@ -541,11 +602,10 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
     seq.n_logit_rows = 1;
     backend.keep_logits(s.handle);
     kept = true;
-    ++s.stats.decode_tokens;
-    s.stats.decode_ns += clock_ns() - start;
-    s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(seq.length - 1);
+    note_decoded(s, seq.length, start);
     govern(s, true);
   } while (all && *why == LINNET_STOP_NONE && status == LINNET_OK);
+  drop_forced(s, id);
   if (kept && status == LINNET_OK)
     status = backend.kept_logits(s.handle, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
   return status;

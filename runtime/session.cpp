@@ -178,6 +178,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   f.host.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
   f.utf8 = arena.take<char>("text", 3 * kHeldBytes);
   f.may_follow = arena.take<uint32_t>("sampling", (spec.n_vocab + 31) / 32);
+  if (p.n_logits > 1 && model.tokenizer.blob) forced_layout(arena, model.tokenizer, &f.forced);
   f.team.layout_in(arena, p.n_threads, p.threads);
   return true;
 }

@@ -6,6 +6,7 @@
 #include "../platform/text_out.h"
 #include "cache/cache.h"
 #include "model.h"
+#include "sampling/forced.h"
 #include "sampling/grammar.h"
 #include "sampling/sampling.h"
 
@@ -91,8 +92,9 @@ struct linnet_session {
   uint32_t* logit_rows;          // (most rows of logits in a batch)
   float* batch_logits;           // (n_sequences, logits_stride), where there are several sequences
   size_t logits_stride;
-  char* utf8;            // (3 * kHeldBytes) of the generation that is looked at
-  uint32_t* may_follow;  // (n_vocab bits) where tokens are barred
+  char* utf8;             // (3 * kHeldBytes) of the generation that is looked at
+  uint32_t* may_follow;   // (n_vocab bits) where tokens are barred
+  linnet::Forced forced;  // with several rows of logits and a tokenizer: of the generation that is looked at
   std::atomic<uint32_t> cancel;
   linnet::Within within;
   uint32_t process;  // that made it

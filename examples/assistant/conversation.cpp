@@ -54,6 +54,7 @@ bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::s
   params_.n_context = config.n_context ? config.n_context : desc.n_context;
   params_.n_threads = config.n_threads;
   params_.threads = LINNET_THREADS_OWN;
+  if (!config.tools.empty()) params_.n_logits = 16;  // what the grammar forces is computed at once
   if (linnet_session_need(model_, &params_, &need, &err_) != LINNET_OK || !session_memory_.alloc(need)) return failed();
   if (linnet_session_init(&session_, session_memory_.data, need.bytes, model_, &params_, &err_) != LINNET_OK) return failed();
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT, LINNET_ROLE_TOOL}) {

@@ -476,6 +476,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
     if (args.given("--logprobs")) put_logprobs(&json, out);
     json.field("state_tokens", static_cast<uint64_t>(out.n_state))
         .field("prompt_tokens", static_cast<uint64_t>(n_prompt))
+        .field("decode_passes", stats.decode_passes)
         .field("ttft_ms", ttft_ms)
         .field("tokens_per_s", per_s)
         .field("prompt_tokens_per_s", prompt_per_s)

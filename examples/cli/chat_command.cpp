@@ -569,6 +569,7 @@ int run(const Args& args) {
   for (const char* option : {"--schema", "--grammar", "--regex", "--choices"}) held |= args.given(option);
   Parts* const apart = format.text_tokens || held ? nullptr : &parts;
   if (apart && !parts.open(args, format, args.text("--reasoning") != "show")) return kExitError;
+  jump_forward(args, &settings.session);
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) ||
       !engine.constrain(args, apart ? format.handle : nullptr))
     return kExitError;

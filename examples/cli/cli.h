@@ -369,6 +369,8 @@ struct Engine {
   std::string power_text() const;  // a sentence on what the governor did, "" where there is none
   uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes + grammar_memory.bytes; }
 };
+// Where the answer is to obey a grammar: room for the logits of what that leaves no choice about.
+void jump_forward(const Args& args, linnet_session_params* session);
 
 const char* power_why(const linnet_power_state& state);  // "free", "heat", "rate", "battery"
 

@@ -1,5 +1,7 @@
 // From the common options to a model and a session that run.
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "../../platform/folder.h"
 #include "cli.h"
@@ -207,30 +209,39 @@ static std::string list_of(const std::string& texts) {
   return Json().value(list).text();
 }
 
+static constexpr struct {
+  const char* option;
+  linnet_grammar_kind kind;
+  bool file;
+} kGrammars[] = {{"--tools", LINNET_GRAMMAR_TEXT_OR_CALL, true},
+                 {"--schema", LINNET_GRAMMAR_SCHEMA, true},
+                 {"--grammar", LINNET_GRAMMAR_GBNF, true},
+                 {"--regex", LINNET_GRAMMAR_REGEX, false},
+                 {"--choices", LINNET_GRAMMAR_CHOICES, false}};
+
+void jump_forward(const Args& args, linnet_session_params* session) {
+  const bool constrained = std::any_of(std::begin(kGrammars), std::end(kGrammars), [&](const auto& one) { return args.given(one.option); });
+  if (!constrained) return;
+  session->n_logits = 16;
+  for (const uint32_t most : {session->n_chunk, session->n_context})
+    if (most) session->n_logits = std::min(session->n_logits, most);
+}
+
 bool Engine::constrain(const Args& args, const linnet_template* calls) {
-  const struct {
-    const char* option;
-    linnet_grammar_kind kind;
-    bool file;
-  } kinds[] = {{"--tools", LINNET_GRAMMAR_TEXT_OR_CALL, true},
-               {"--schema", LINNET_GRAMMAR_SCHEMA, true},
-               {"--grammar", LINNET_GRAMMAR_GBNF, true},
-               {"--regex", LINNET_GRAMMAR_REGEX, false},
-               {"--choices", LINNET_GRAMMAR_CHOICES, false}};
-  const auto* given = std::end(kinds);
-  for (const auto& one : kinds) {
+  const auto* given = std::end(kGrammars);
+  for (const auto& one : kGrammars) {
     if (!args.given(one.option)) continue;
-    if (given != std::end(kinds)) return failed(args, "give either %s or %s", given->option, one.option), false;
+    if (given != std::end(kGrammars)) return failed(args, "give either %s or %s", given->option, one.option), false;
     given = &one;
   }
   uint32_t flags = 0;
   for (const auto& [option, flag] : {std::pair{"--spaced", LINNET_GRAMMAR_SPACED}, {"--any-format", LINNET_GRAMMAR_ANY_FORMAT}}) {
     if (!args.given(option)) continue;
-    if (given == std::end(kinds) || given->kind > LINNET_GRAMMAR_TEXT_OR_CALL)
+    if (given == std::end(kGrammars) || given->kind > LINNET_GRAMMAR_TEXT_OR_CALL)
       return failed(args, "%s goes with --schema or --tools", option), false;
     flags |= flag;
   }
-  if (given == std::end(kinds)) return true;
+  if (given == std::end(kGrammars)) return true;
   std::string text = args.text(given->option);
   const bool file = given->file && !(given->kind == LINNET_GRAMMAR_GBNF && text.find("::=") != text.npos);  // or it is the grammar itself
   const std::string name = file ? text : given->option;

@@ -96,6 +96,7 @@ int run(const Args& args) {
     length = session.n_context ? session.n_context : engine.desc.n_context;
   if (session.n_context == 0 && session.when_full == LINNET_FULL_STOP) session.n_context = context_for(args, engine, length);
   session.rope_length = static_cast<uint32_t>(std::min<uint64_t>(length, 1u << 24));
+  jump_forward(args, &session);
   linnet_error err = {};
   if (!engine.start(args, session) || !engine.govern(args, settings.profile) || !engine.constrain(args, nullptr) ||
       !begin_session(args, engine, state, out.n_state > 0, &draw))

@@ -305,7 +305,8 @@ typedef struct linnet_session_params {
   uint32_t threads;                  /* linnet_threads */
   uint32_t wait;                     /* linnet_wait */
   uint32_t spin;                     /* most pauses before a waiting thread sleeps, 1..2^30; default 20000 */
-  uint32_t n_logits;                 /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1 */
+  uint32_t n_logits;                 /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1. With more than one
+                                        linnet_generate computes what a grammar forces at once (linnet_chat.h) */
   uint32_t n_sequences;              /* sequences of the session, 1..64; default 1 */
   uint32_t n_pool;     /* positions that layers without a window hold for all sequences together, n_context .. n_sequences * n_context (the
                           default). Forked sequences share what they have in common, so less may do; a call that finds none left is

@@ -162,6 +162,9 @@ LINNET_CALL linnet_status linnet_answer_end(linnet_answer* answer, linnet_error*
  * marks of calls and reasoning (linnet_grammar_calls). Drawing obeys in linnet_generate,
  * linnet_generate_next, linnet_decode and linnet_sample, with all kinds of sampling; with a GPU the host draws then. (Method: Willard and
  * Louf 2023, "Efficient Guided Generation".)
+ * What alone may follow, linnet_generate computes in one pass with the token before it, as the tokenizer spells it, up to n_logits - 1
+ * tokens at once (jump-forward: Zheng et al. 2024, SGLang). Each is drawn all the same, from its own logits, and a model that spells
+ * otherwise has its way: no token changes. Not with banned strings, or where when_full drops tokens.
  *
  *   linnet_grammar_compile(NULL, json, n_json, "tools.json", LINNET_GRAMMAR_TEXT_OR_CALL, blob, sizeof blob, &n, &err);
  *   (linnet_convert.h; here, or ahead elsewhere)

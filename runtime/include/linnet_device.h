@@ -350,6 +350,7 @@ typedef struct linnet_stats {
   uint64_t max_token_ns;   /* the longest of those */
   uint64_t decode_bytes;   /* bytes that the last decoded token read: packed matrices, scales, KV */
   uint64_t memory_bytes;   /* of the session */
+  uint64_t decode_passes;  /* that computed decode_tokens: fewer where a grammar forced some */
 } linnet_stats;
 
 /* Reads the statistics; begins them anew, but for threads and memory. */

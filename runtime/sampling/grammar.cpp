@@ -278,6 +278,19 @@ bool grammar_complete(linnet_grammar& g, uint32_t state) {
   return g.first[state] & kGrammarAccepts && (g.first[state] & ~kGrammarAccepts) == (g.first[state + 1] & ~kGrammarAccepts);
 }
 
+size_t grammar_forced(linnet_grammar& g, uint32_t state, char* out, size_t cap) {
+  if (state >= kGrammarEnded) return 0;
+  if (g.pushdown.n_calls) return pushdown_forced(g, state, out, cap);
+  size_t n = 0;
+  for (; n < cap; ++n) {
+    const uint32_t first = g.first[state], end = g.first[state + 1] & ~kGrammarAccepts;
+    if (first + 1 != end || g.edges[first].lo != g.edges[first].hi) break;  // a state that accepts has a bit more
+    out[n] = static_cast<char>(g.edges[first].lo);
+    state = g.edges[first].to;
+  }
+  return n;
+}
+
 Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* out, Error* err) {
   const auto nothing = [&](bool may_end) {
     return may_end ? fail(err, LINNET_BAD_STATE, "grammar: its text is complete",

@@ -95,6 +95,9 @@ bool grammar_complete(linnet_grammar& g, uint32_t state);
 bool grammar_knows(const linnet_grammar& g, uint32_t state);
 uint32_t grammar_keep(linnet_grammar& g, uint32_t state);
 
+// The bytes that alone may follow, at most `cap` of them, up to where the text may end.
+size_t grammar_forced(linnet_grammar& g, uint32_t state, char* out, size_t cap);
+
 // no_eog: end-of-generation tokens are not allowed. *out is valid until the next call. LINNET_BAD_STATE: nothing is allowed, and why.
 Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* out, Error* err);
 

@@ -119,6 +119,20 @@ class Stacks {
     p_.n_threads = s->n;
   }
 
+  // The only byte that goes on from a set, where the text may not end; -1: there is none, or another one.
+  int only_byte(const ThreadSet& s) const {
+    int only = -1;
+    for (uint32_t i = 0; i < s.n; ++i) {
+      const uint32_t state = at(s, i).state & ~kOwn;
+      if (at(s, i).frame == kBottom && ends(state)) return -1;
+      for (uint32_t e = g_.first[state] & ~kGrammarAccepts; e < (g_.first[state + 1] & ~kGrammarAccepts); ++e) {
+        if (g_.edges[e].lo != g_.edges[e].hi || (only >= 0 && only != g_.edges[e].lo)) return -1;
+        only = g_.edges[e].lo;
+      }
+    }
+    return only;
+  }
+
   // Which tokens go on from a set, whatever its threads are, and whether some may end here.
   uint32_t mask(const ThreadSet& s) {
     std::memset(g_.other, 0, g_.n_words * sizeof *g_.other);
@@ -408,6 +422,19 @@ bool pushdown_complete(linnet_grammar& g, uint32_t state) {
   Stacks stacks(g);
   ThreadSet s;
   return stacks.load(state, &s) && stacks.complete(s);
+}
+
+size_t pushdown_forced(linnet_grammar& g, uint32_t state, char* out, size_t cap) {
+  Stacks stacks(g);
+  ThreadSet sets[2];
+  if (!stacks.load(state, &sets[0])) return 0;
+  size_t n = 0;
+  for (int byte; n < cap && (byte = stacks.only_byte(sets[0])) >= 0; sets[0] = sets[1]) {
+    stacks.step(sets[0], static_cast<uint8_t>(byte), false, &sets[1]);
+    stacks.move_down(&sets[1]);
+    out[n++] = static_cast<char>(byte);
+  }
+  return n;
 }
 
 uint32_t pushdown_mask(linnet_grammar& g, uint32_t state, bool* may_end) {

@@ -60,6 +60,7 @@ void pushdown_init(linnet_grammar& g);
 uint32_t pushdown_advance(linnet_grammar& g, uint32_t state, int32_t token);
 bool pushdown_complete(linnet_grammar& g, uint32_t state);
 uint32_t pushdown_mask(linnet_grammar& g, uint32_t state, bool* may_end);
+size_t pushdown_forced(linnet_grammar& g, uint32_t state, char* out, size_t cap);
 bool pushdown_known(const linnet_grammar& g, uint32_t state);
 uint32_t pushdown_keep(linnet_grammar& g, uint32_t state);
 

@@ -657,6 +657,66 @@ TEST_CASE("tiers and threads draw the same tokens under a grammar") {
   CHECK(all[0].size() > 5);
 }
 
+TEST_CASE("what a grammar forces is computed at once, and changes nothing") {
+  const Assistant a;
+  const std::string counted = "root ::= item{2,}\nitem ::= \"<entry kind='of the second kind'>\" ([a-c] | root){1,70} \"</entry>\"";
+  const std::string schema =
+      R"({"type":"object","properties":{"temperature_in_celsius":{"type":"integer","maximum":99},"destination_address":{"type":"object","properties":)"
+      R"({"street_and_number":{"type":"string","maxLength":9},"country":{"enum":["Germany","Liechtenstein"]}},"required":["street_and_number","country"]},)"
+      R"("confirmed":{"const":true}},"required":["temperature_in_celsius","destination_address","confirmed"]})";
+  const Grammar grammars[] = {
+      {a.m, compiled(file_text(kTools), LINNET_GRAMMAR_CALL)}, {a.m, compiled(schema)}, {a.m, compiled(counted, LINNET_GRAMMAR_GBNF)}};
+  const Tokens prompt = a.request("wake me at seven thirty tomorrow");
+  const auto count = [](const Chat& chat) {
+    linnet_stats stats{.size = sizeof stats};
+    REQUIRE(linnet_stats_get(chat.s, &stats, nullptr) == LINNET_OK);
+    REQUIRE(linnet_stats_reset(chat.s, nullptr) == LINNET_OK);
+    return stats;
+  };
+  const auto same = [&a](const Chat& one, const Chat& other) {  // what is left behind
+    Tokens tokens[2] = {Tokens(600), Tokens(600)};
+    const float* logits[2] = {};
+    for (const Chat* chat : {&one, &other}) {
+      size_t n = 0;
+      REQUIRE(linnet_tokens(chat->s, 0, 0, tokens[chat == &other].data(), 600, &n, nullptr) == LINNET_OK);
+      tokens[chat == &other].resize(n);
+      REQUIRE(linnet_logits(chat->s, 0, 0, &logits[chat == &other], &n, nullptr) == LINNET_OK);
+    }
+    return tokens[0] == tokens[1] && !std::memcmp(logits[0], logits[1], a.m->spec.n_vocab * sizeof(float));
+  };
+  uint64_t tokens = 0, passes = 0;
+  for (const uint32_t kv : {uint32_t{LINNET_I8}, uint32_t{LINNET_KIVI2}})
+    for (const uint32_t rows : {2u, 5u, 16u}) {
+      Chat one(a, params(kv, 1, 16, 1, 512)), several(a, params(kv, 2, 16, rows, 512));
+      for (const Grammar& g : grammars)
+        for (const float temperature : {0.0f, 1.0f, 3.0f}) {
+          const uint64_t seed = 5 * rows + static_cast<uint64_t>(temperature);
+          one.sampling(temperature, seed), several.sampling(temperature, seed);
+          CAPTURE(kv, rows, temperature, &g - grammars);
+          const auto want = one.answer(prompt, g.g, 90), got = several.answer(prompt, g.g, 90);
+          REQUIRE(got.tokens == want.tokens);
+          CHECK((got.text == want.text && got.why == want.why));
+          CHECK(same(one, several));
+          const linnet_stats by_one = count(one), at_once = count(several);
+          CHECK(by_one.decode_passes == by_one.decode_tokens);
+          CHECK((at_once.decode_tokens == by_one.decode_tokens && at_once.decode_passes <= by_one.decode_passes));
+          tokens += at_once.decode_tokens, passes += at_once.decode_passes;
+          // In pieces it is the same, wherever they end, and so is what is left behind.
+          one.sampling(temperature, seed), several.sampling(temperature, seed);
+          for (uint32_t n = 1, done = 0; done < want.tokens.size(); done += n++) {
+            const auto first = done ? one.go_on(n) : one.answer(prompt, g.g, n),
+                       second = done ? several.go_on(n) : several.answer(prompt, g.g, n);
+            REQUIRE((first.tokens == second.tokens && first.why == second.why));
+            CHECK(same(one, several));
+            for (size_t i = 0; i < first.tokens.size() && done + i < want.tokens.size(); ++i)
+              REQUIRE(first.tokens[i] == want.tokens[done + i]);
+          }
+        }
+    }
+  std::printf("%llu tokens in %llu passes\n", static_cast<unsigned long long>(tokens), static_cast<unsigned long long>(passes));
+  CHECK(passes < tokens * 9 / 10);
+}
+
 TEST_CASE("blobs: what is damaged is refused, or does no harm") {
   const Assistant a;
   const Blob good = compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL);
@@ -687,6 +747,43 @@ TEST_CASE("blobs: what is damaged is refused, or does no harm") {
     }
   }
   CHECK(n_refused > 50);
+}
+
+// Passes of docs/embedding.md, for a model that spells calls as its tokenizer does: test_grammar "[.bench]"
+TEST_CASE("what jump-forward saves", "[.bench]") {
+  const Blob tools = compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL);
+  std::stringstream lines(file_text("examples/assistant/training/heldout.jsonl"));
+  std::vector<std::string> calls;
+  for (std::string line; std::getline(lines, line);) {
+    const json conversation = json::parse(line);
+    for (const json& message : conversation["messages"])
+      if (const std::string text = message.value("content", ""); message["role"] == "assistant" && text[0] == '{') calls.push_back(text);
+  }
+  each_vocabulary([&](const char* name, linnet_model& model) {
+    const Grammar g(&model, tools);
+    std::vector<uint8_t> memory(size_t{1} << 16);
+    linnet::Arena arena(memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64), memory.size() - 64);
+    linnet::Forced forced;
+    linnet::forced_layout(arena, model.tokenizer, &forced);
+    REQUIRE(arena.ok());
+    uint64_t n_tokens = 0, n_passes = 0;
+    for (const std::string& call : calls) {
+      Tokens tokens(call.size());
+      std::vector<uint8_t> scratch(linnet::tokenize_scratch_bytes(model.tokenizer, call.size()));
+      size_t n = 0;
+      check(linnet::tokenize(model.tokenizer, call, 0, scratch.data(), scratch.size(), tokens.data(), tokens.size(), &n, nullptr), {});
+      uint32_t state = 0;
+      for (size_t i = 0; i + 1 < n; ++n_passes) {  // a pass of token i, and of those behind it that are as they were guessed
+        state = linnet::grammar_advance(*g.g, state, tokens[i]);
+        linnet::forced_find(*g.g, state, tokens.data(), i + 1, 15, &forced);
+        for (++i; forced.n && i + 1 < n && tokens[i] == forced.tokens[forced.at]; ++i, ++forced.at, --forced.n)
+          state = linnet::grammar_advance(*g.g, state, tokens[i]);
+      }
+      n_tokens += n - 1;
+    }
+    std::printf("%-8s %zu calls: %llu tokens behind their first ones in %llu passes\n", name, calls.size(),
+                static_cast<unsigned long long>(n_tokens), static_cast<unsigned long long>(n_passes));
+  });
 }
 
 // The table of docs/embedding.md: test_grammar "[.bench]"
