@@ -72,6 +72,10 @@ constexpr bool kSigned<Iq4Nl, Product> = Product::kMost < 255;
 template <class Product>
 constexpr bool kSigned<Iq4Xs, Product> = Product::kMost < 255;
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 14 does not see that put_parts fills them
+#endif
 // Scales and minima of a block: worked out as they are used, or before, as the parts of which they are made or whole.
 template <class Kind>
 struct BlockScales {
@@ -92,6 +96,9 @@ struct BlockScales<Kind> {
   INLINE V scale(size_t g) const { return mul(d, from_bytes(parts.scale[g])); }
   INLINE V min(size_t g) const { return mul(d_min, from_bytes(parts.min[g])); }
 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 template <class Kind>
 struct WholeScales {
   alignas(64) float of[256 / Kind::kGroup][16];

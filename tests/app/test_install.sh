@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   fclose(out);
   linnet_convert_close(source);
   if (linnet_convert_open(&source, "/nowhere", NULL, &file, NULL, &err) != LINNET_IO || !strstr(err.text, "/nowhere")) return 10;
-  if (linnet_grammar_compile("{\"type\":\"boolean\"}", 18, NULL, LINNET_GRAMMAR_SCHEMA, room, sizeof room, &n, &err) || !n) return 11;
+  if (linnet_grammar_compile(NULL, "{\"type\":\"boolean\"}", 18, NULL, LINNET_GRAMMAR_SCHEMA, room, sizeof room, &n, &err) || !n) return 11;
   return linnet_convert_shape(0) ? 0 : 12;
 }
 END
