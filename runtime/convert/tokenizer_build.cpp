@@ -91,6 +91,7 @@ class Builder {
       }
       if (p_.shows_steps) shows();
       LINNET_TRY(added_list(true));
+      LINNET_TRY(check_merges());
       write_blob();
       LINNET_TRY(tokenizer_open(out_->bytes.data(), out_->bytes.size(), n_tokens(), &t, err_));
     }
@@ -392,6 +393,16 @@ class Builder {
       if (merge_probe_ <= tok::kMaxProbe) return LINNET_OK;
       if (slots > kMaxLoose * order.size()) return fail(err_, LINNET_BAD_FILE, p_.label, ": the merges all collide in a hash table");
     }
+  }
+
+  // An added token's text is as the steps leave it, which may not be what the merges put together.
+  Status check_merges() {
+    if (p_.kind != tok::kSpm) return LINNET_OK;
+    for (const tok::MergeSlot& m : merge_slots_)
+      if (m.left != tok::kEmpty && texts_[m.left].size() + texts_[m.right].size() != texts_[m.result].size())
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": token ", m.result, " is merged of ", m.left, " and ", m.right,
+                    ", whose texts are not its text");
+    return LINNET_OK;
   }
 
   Status word_table() {

@@ -464,11 +464,12 @@ Status read_metaspace(const json& step, const json& whole, bool* metaspace, Toke
   if (replacement != kMeta || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
   // The library takes for the first what begins where the text as it was does.
   const auto deletes = [](const NormalStep& s) {
-    return s.op == tok::kStepStrip || ((s.op == tok::kStepReplace || s.op == tok::kStepPattern) && s.to.empty()) ||
+    const bool solid = s.to.rfind(' ', 0) == 0 || s.to.rfind(kMeta, 0) == 0;  // then there is a space in front as it is
+    return s.op == tok::kStepStrip || ((s.op == tok::kStepReplace || s.op == tok::kStepPattern) && !solid) ||
            std::any_of(s.map.begin(), s.map.end(), [](const CharRule& r) { return r.text.empty(); });
   };
   if (scheme == "first" && std::any_of(parts->steps.begin(), parts->steps.end(), deletes))
-    return unknown(err, "prepend_scheme 'first' behind a normalizer that takes characters out", whole);
+    return unknown(err, "prepend_scheme 'first' behind a normalizer that takes characters out or replaces texts", whole);
   const bool words = !parts->splits.empty();
   if (words && scheme == "never") {  // no space is left that would become one
     *metaspace = false;

@@ -1,6 +1,7 @@
 // Tables that a tokenizer blob carries besides its vocabulary: tries, compiled rules, maps of characters.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "../tokenizer/unicode.h"
 #include "tokenizer_parts.h"
@@ -12,6 +13,10 @@ struct MapEntry {
   uint32_t code;
   const char* text;
 };
+struct CodeRange {
+  uint32_t first, last;
+};
+#include "library_maps.inc"
 #include "unicode_maps.inc"
 
 constexpr size_t kMaxRule = 256;         // as in tokenizer/steps.cpp
@@ -144,8 +149,13 @@ const char* find_entry(const MapEntry (&table)[n], uint32_t code) {
   const auto* const at = std::lower_bound(table, table + n, code, [](const MapEntry& e, uint32_t c) { return e.code < c; });
   return at != table + n && at->code == code ? at->text : nullptr;
 }
+template <size_t n>
+bool is_odd(const CodeRange (&table)[n], uint32_t code) {
+  return std::any_of(table, table + n, [code](const CodeRange& r) { return code >= r.first && code <= r.last; });
+}
 bool lower(uint32_t code, std::string* out) {
-  const char* const text = find_entry(kLower, code);
+  const char* text = find_entry(kOddLower, code);
+  if (!text) text = find_entry(kLower, code);
   if (text) *out = text;
   return text != nullptr;
 }
@@ -171,7 +181,7 @@ NormalStep lowercase_step() { return map_step(lower); }
 NormalStep strip_accents_step() {
   return map_step([](uint32_t c, std::string* out) {
     out->clear();
-    return tok::is_kind(tok::char_kind(c), tok::kMarks);
+    return tok::is_kind(tok::char_kind(c), tok::kMarks) != is_odd(kOddAccents, c);
   });
 }
 
@@ -179,7 +189,7 @@ void add_compatible(bool compose, TokenizerParts* parts) {
   parts->steps.push_back(map_step([](uint32_t c, std::string* out) {
     const char* const text = find_entry(kCompatible, c);
     if (text) *out = text;
-    return text != nullptr;
+    return text != nullptr && !std::binary_search(std::begin(kNotCompatible), std::end(kNotCompatible), c);
   }));
   // What the map made is decomposed already: the step after it lengthens only what the map left alone.
   parts->steps.push_back({compose ? tok::kStepNfc : tok::kStepNfd});
@@ -191,13 +201,14 @@ void add_bert_normalizer(bool clean, bool strip_accents, bool lowercase, Tokeniz
       const tok::CharKind kind = tok::char_kind(c);
       const bool space = c == '\t' || c == '\n' || c == '\r' || (kind == tok::CharKind::kSpace && c >= 0xA0) || c == ' ';
       *out = space ? " " : "";
-      return c != ' ' && (space || kind == tok::CharKind::kControl || kind == tok::CharKind::kSpace || c == 0 || c == 0xFFFD);
+      const bool control = kind == tok::CharKind::kControl || c == 0 || c == 0xFFFD;
+      return c != ' ' && (space || kind == tok::CharKind::kSpace || control != is_odd(kOddControls, c));
     }));
   if (strip_accents) parts->steps.push_back({tok::kStepNfd, 0, {}, {}, {}, 3, 0});
   if (!strip_accents && !lowercase) return;
   parts->steps.push_back(map_step([=](uint32_t c, std::string* out) {
     out->clear();
-    if (strip_accents && tok::char_kind(c) == tok::CharKind::kMark) return true;
+    if (strip_accents && (tok::char_kind(c) == tok::CharKind::kMark) != is_odd(kOddMarks, c)) return true;
     return lowercase && lower(c, out);
   }));
 }

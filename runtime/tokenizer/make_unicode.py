@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and unicode_properties.inc,
-../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
+../convert/library_maps.inc and library_punctuation.inc (which needs tokenizers 0.23.3), ../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
 
 Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11) and a Perl that has the same (5.36): PCRE2 10.42, which the tests
 compare the splitters with, knows the same version.
@@ -85,6 +85,41 @@ def write_maps():
         lines = [", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)]
         text += "constexpr MapEntry %s[] = {\n  " % name + ",\n  ".join(lines) + "};\n"
     (HERE.parent / "convert" / "unicode_maps.inc").write_text(text)
+
+
+def write_library():
+    """Where the tokenizers library, whose tables are of Unicode 8, 9 and 16, sees a character otherwise than Unicode 14 has it."""
+    from tokenizers import __version__, normalizers, pre_tokenizers
+    plain = [c for c in range(LAST + 1) if not is_surrogate(c)]
+    bert = lambda **on: normalizers.BertNormalizer(**{"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False, **on})
+    goes = lambda n: lambda c: n.normalize_str("a" + chr(c)) == "a"
+    control = lambda c: c in (0, 0xFFFD) or (c not in (9, 10, 13) and (ud.category(chr(c)) in ("Cc", "Cf", "Co")))
+    apart = lambda c: len(pre_tokenizers.Punctuation().pre_tokenize_str("a" + chr(c) + "b")) == 3
+    odd = {"kOddControls": (control, goes(bert(clean_text=True))),
+           "kOddMarks": (lambda c: ud.category(chr(c)) == "Mn", goes(bert(strip_accents=True))),
+           "kOddAccents": (lambda c: ud.category(chr(c))[0] == "M", goes(normalizers.StripAccents())),
+           "kOddPunctuation": (lambda c: ud.category(chr(c))[0] == "P" or chr(c) in "$+<=>^`|~", apart)}
+    files = {True: "", False: ""}
+    for name, (ours, theirs) in odd.items():
+        ranges = []
+        for c in plain:
+            if ours(c) == theirs(c) or (name == "kOddMarks" and ud.normalize("NFD", chr(c)) != chr(c)):
+                continue
+            if ranges and ranges[-1][1] == c - 1:
+                ranges[-1][1] = c
+            else:
+                ranges.append([c, c])
+        cells = ["{0x%X, 0x%X}" % (first, last) for first, last in ranges]
+        lines = [", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)]
+        files[name == "kOddPunctuation"] += "constexpr CodeRange %s[] = {\n  " % name + ",\n  ".join(lines) + "};\n"
+    lower = normalizers.Lowercase()
+    cells = ['{0x%X, "%s"}' % (c, c_text(lower.normalize_str(chr(c)))) for c in plain if lower.normalize_str(chr(c)) != chr(c).lower()]
+    files[False] += "constexpr MapEntry kOddLower[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)) + "};\n"
+    kd = normalizers.NFKD()
+    cells = ["0x%X" % c for c in plain if kd.normalize_str(chr(c)) == chr(c) != ud.normalize("NFKD", chr(c)) and ud.normalize("NFD", chr(c)) == chr(c)]
+    files[False] += "constexpr uint32_t kNotCompatible[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 12]) for i in range(0, len(cells), 12)) + "};\n"
+    for core, file in ((True, HERE / "library_punctuation.inc"), (False, HERE.parent / "convert" / "library_maps.inc")):
+        file.write_text("// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What it sees otherwise than Unicode 14.\n" + files[core])
 
 
 PERL_SCRIPTS = """use Unicode::UCD qw(prop_invmap);
@@ -263,6 +298,7 @@ def main():
         sys.exit("needs Unicode 14.0.0, this Python has " + ud.unidata_version)
     write_class()
     write_maps()
+    write_library()
     write_properties()
     write_cases(*write_nfc())
     write_case()

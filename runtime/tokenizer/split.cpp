@@ -215,6 +215,7 @@ constexpr CodeRange kCased[] = {
     {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A},   {0x10400, 0x1044F}, {0x104B0, 0x104D3}, {0x104D8, 0x104FB}, {0x10C80, 0x10CB2},
     {0x10CC0, 0x10CF2}, {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
 };
+#include "library_punctuation.inc"
 // Numbers that are no part of a word (category No: superscripts, fractions, counting rods), as ranges that hold no other numbers.
 constexpr CodeRange kCounting[] = {
     {0xB2, 0xBE},       {0x9F4, 0x9F9},     {0xB72, 0xB77},     {0xBF0, 0xBF2},     {0xC78, 0xC7E},     {0xD58, 0xD5E},
@@ -250,7 +251,10 @@ bool is_han_or_kana(const Cursor& at) {
 bool is_letter(const Cursor& at) { return at.kind == CharClass::kLetter; }
 bool is_number(const Cursor& at) { return at.kind == CharClass::kNumber; }
 bool is_punct(const Cursor& at) { return at.fine == CharKind::kPunct; }
-bool is_punctuation(const Cursor& at) { return is_punct(at) || ascii_mark(at.c.code); }
+// To the tokenizers library, whose tables are older.
+bool is_punctuation(const Cursor& at) {
+  return is_punct(at) != (at.c.code >= 0x80 && in_ranges(kOddPunctuation, at.c.code)) || ascii_mark(at.c.code);
+}
 // What BLOOM's words are made of: not ( ) | . , ... and no white space.
 bool in_bloom_word(const Cursor& at) {
   switch (at.c.code) {

@@ -313,6 +313,14 @@ namespace {
 #define O200K(c)                                                                      \
   R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)" c \
   R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)" c
+// What the tokenizers library takes for punctuation: its tables are older than Unicode 14.
+#define LIBRARY_ODD                                                                                                   \
+  R"(\x{61D}\x{9FD}\x{A76}\x{C77}\x{C84}\x{166D}\x{1B7D}-\x{1B7E}\x{2E43}-\x{2E4F}\x{2E52}-\x{2E5D}\x{10EAD}\x{10F5)" \
+  R"(5}-\x{10F59}\x{10F86}-\x{10F89}\x{111C9}\x{1144B}-\x{1144F}\x{1145A}-\x{1145B}\x{1145D}\x{11660}-\x{1166C}\x{1)" \
+  R"(16B9}\x{1183B}\x{11944}-\x{11946}\x{119E2}\x{11A3F}-\x{11A46}\x{11A9A}-\x{11A9C}\x{11A9E}-\x{11AA2}\x{11C41}-\)" \
+  R"(x{11C45}\x{11C70}-\x{11C71}\x{11EF7}-\x{11EF8}\x{11FFF}\x{12FF1}-\x{12FF2}\x{16E97}-\x{16E9A}\x{16FE2}\x{1E95E)" \
+  R"(}-\x{1E95F})"
+#define LIBRARY_MARK "(?:(?![" LIBRARY_ODD "])[\\p{P}$+<=>^`|~]|(?=[" LIBRARY_ODD "])\\P{P})"
 struct Expression {
   tok::Split split;
   const char* pattern;
@@ -331,7 +339,7 @@ constexpr Expression kExpressions[] = {
     {tok::kSplitNumbers3, R"(\p{N}{1,3})"},
     {tok::kSplitNumbers, R"(\p{N}+)"},
     {tok::kSplitAscii3, "[0-9][0-9][0-9]"},
-    {tok::kSplitPunctuation, R"([\p{P}$+<=>^`|~]+)"},
+    {tok::kSplitPunctuation, LIBRARY_MARK "+"},
     {tok::kSplitLine, R"([\r\n])"},
     {tok::kSplitSpaceLetters, R"(\s?\p{L}+)"},
     {tok::kSplitSpacePunct, R"(\s?\p{P}+)"},
@@ -342,7 +350,7 @@ constexpr Expression kExpressions[] = {
     {tok::kSplitHan, R"([一-龥ࠀ-一가-퟿]+)"},
     {tok::kSplitHanKana, R"([一-龥぀-ゟ゠-ヿ]+)"},
     {tok::kSplitWhitespace, R"(\s+)"},
-    {tok::kSplitBert, R"(\s+|[\p{P}$+<=>^`|~])"},
+    {tok::kSplitBert, R"(\s+|)" LIBRARY_MARK},
 };
 std::vector<size_t> words_of(tok::Split split, std::string_view text) {
   std::vector<size_t> out;
