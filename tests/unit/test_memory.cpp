@@ -14,8 +14,11 @@
 #include <map>
 
 #include "platform/arena.h"
+#include "runtime/convert/tokenizer_build.h"
 #include "runtime/gguf.h"
 #include "runtime/spec.h"
+#include "runtime/tokenizer/blob.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "tests/models.h"
 #include "tests/templates.h"
 
@@ -696,6 +699,44 @@ TEST_CASE("no allocation between init and fini") {
   } else {
     std::printf("skipped: no model with a tokenizer for the grammar\n");
   }
+#else
+  std::printf("skipped: the sanitizer owns malloc here\n");
+#endif
+}
+
+TEST_CASE("tokenizers allocate nothing") {
+#if INTERPOSED
+  const std::string text = "Don't  STOP: naïve Ångström 1234567 + 中文 кот \xF0\x9F\x98\x80\r\n\n <s> x_y \xFF\xC3 ends  ";
+  size_t n_tokenizers = 0, n_patterns = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/golden/tokenizers")) {
+    if (!entry.is_directory()) continue;
+    linnet::convert::TokenizerBlob made;
+    linnet_error err{};
+    check(linnet::convert::tokenizer_from_folder(entry.path().string(), &made, &err), err);
+    std::vector<uint64_t> blob((made.bytes.size() + 7) / 8);
+    std::memcpy(blob.data(), made.bytes.data(), made.bytes.size());
+    CAPTURE(entry.path().string());
+    linnet::Tokenizer t;
+    check(linnet::tokenizer_open(blob.data(), made.bytes.size(), 1u << 22, &t, &err), err);
+    const Memory scratch(linnet::tokenize_scratch_bytes(t, text.size()));
+    Tokens tokens(8 * text.size());
+    std::vector<char> back(64 * text.size());
+    size_t n = 0, n_back = 0;
+    linnet_status status[3] = {};
+    n_allocations = 0;
+    armed = true;
+    status[0] = linnet::tokenizer_open(blob.data(), made.bytes.size(), 1u << 22, &t, &err);
+    status[1] = linnet::tokenize(t, text, LINNET_ADD_SPECIAL | LINNET_PARSE_SPECIAL, scratch.p,
+                                 linnet::tokenize_scratch_bytes(t, text.size()), tokens.data(), tokens.size(), &n, &err);
+    status[2] = linnet::detokenize(t, tokens.data(), n, 0, back.data(), back.size(), &n_back, &err);
+    armed = false;
+    for (const linnet_status one : status) check(one, err);
+    CHECK(n_allocations == 0);
+    CHECK((n > 5 && n_back > 20));
+    ++n_tokenizers;
+    n_patterns += linnet::tok::Tables(t).count(linnet::tok::kPatterns) != 0;
+  }
+  CHECK((n_tokenizers > 20 && n_patterns > 0));
 #else
   std::printf("skipped: the sanitizer owns malloc here\n");
 #endif
