@@ -329,7 +329,7 @@ Status read_normalizer(const json* value, Normal* normal, TokenizerParts* parts,
       return unknown(err, "a step behind ByteLevel, or behind BertNormalizer's handle_chinese_chars", *value);
     const bool sees_spaces = type_is(*step, "Strip") || type_is(*step, "Replace") || type_is(*step, "Prepend") ||
                              type_is(*step, "Precompiled") || type_is(*step, "BertNormalizer") || type_is(*step, "NFKC") ||
-                             type_is(*step, "NFKD");
+                             type_is(*step, "NFKD") || type_is(*step, "Nmt");
     if (*replaces && sees_spaces && !is_step) {
       parts->steps.push_back(replace_step(tok::kStepReplace, " ", std::string(kMeta)));
       is_step = true;  // spaces that come later are none of these, so U+2581 is none either
@@ -348,6 +348,8 @@ Status read_normalizer(const json* value, Normal* normal, TokenizerParts* parts,
       add_compatible(type_is(*step, "NFKC"), parts);
     } else if (type_is(*step, "Lowercase")) {
       parts->steps.push_back(lowercase_step());
+    } else if (type_is(*step, "Nmt")) {
+      parts->steps.push_back(nmt_step());
     } else if (type_is(*step, "StripAccents")) {
       parts->steps.push_back(strip_accents_step());
     } else if (type_is(*step, "Strip")) {
@@ -463,8 +465,10 @@ Status read_metaspace(const json& step, const json& whole, bool* metaspace, Toke
   if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
   if (replacement != kMeta || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
   // The library takes for the first what begins where the text as it was does.
-  const auto deletes = [](const NormalStep& s) {
-    const bool solid = s.to.rfind(' ', 0) == 0 || s.to.rfind(kMeta, 0) == 0;  // then there is a space in front as it is
+  const bool prepends =
+      std::any_of(parts->steps.begin(), parts->steps.end(), [](const NormalStep& s) { return s.op == tok::kStepPrepend; });
+  const auto deletes = [prepends](const NormalStep& s) {
+    const bool solid = !prepends && (s.to.rfind(' ', 0) == 0 || s.to.rfind(kMeta, 0) == 0);  // then there is a space in front as it is
     return s.op == tok::kStepStrip || ((s.op == tok::kStepReplace || s.op == tok::kStepPattern) && !solid) ||
            std::any_of(s.map.begin(), s.map.end(), [](const CharRule& r) { return r.text.empty(); });
   };

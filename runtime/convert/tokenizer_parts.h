@@ -165,6 +165,7 @@ Status add_added(AddedToken token, TokenizerParts* parts, Error* err);
 // The steps of these normalisers.
 NormalStep lowercase_step();
 NormalStep strip_accents_step();
+NormalStep nmt_step();
 void add_compatible(bool compose, TokenizerParts* parts);  // NFKC, NFKD
 void add_bert_normalizer(bool clean, bool strip_accents, bool lowercase, TokenizerParts* parts);
 NormalStep replace_step(tok::StepOp op, std::string from, std::string to);

@@ -150,7 +150,7 @@ const char* find_entry(const MapEntry (&table)[n], uint32_t code) {
   return at != table + n && at->code == code ? at->text : nullptr;
 }
 template <size_t n>
-bool is_odd(const CodeRange (&table)[n], uint32_t code) {
+bool is_among(const CodeRange (&table)[n], uint32_t code) {
   return std::any_of(table, table + n, [code](const CodeRange& r) { return code >= r.first && code <= r.last; });
 }
 bool lower(uint32_t code, std::string* out) {
@@ -181,7 +181,17 @@ NormalStep lowercase_step() { return map_step(lower); }
 NormalStep strip_accents_step() {
   return map_step([](uint32_t c, std::string* out) {
     out->clear();
-    return tok::is_kind(tok::char_kind(c), tok::kMarks) != is_odd(kOddAccents, c);
+    return tok::is_kind(tok::char_kind(c), tok::kMarks) != is_among(kOddAccents, c);
+  });
+}
+
+NormalStep nmt_step() {
+  constexpr CodeRange kGone[] = {{1, 8}, {0xB, 0xB}, {0xE, 0x1F}, {0x7F, 0x7F}, {0x8F, 0x8F}, {0x9F, 0x9F}};
+  constexpr CodeRange kSpaces[] = {{9, 0xA},         {0xC, 0xD},       {0x1680, 0x1680}, {0x200B, 0x200F},
+                                   {0x2028, 0x2029}, {0x2581, 0x2581}, {0xFEFF, 0xFEFF}, {0xFFFD, 0xFFFD}};
+  return map_step([&](uint32_t c, std::string* out) {
+    *out = is_among(kSpaces, c) ? " " : "";
+    return !out->empty() || is_among(kGone, c);
   });
 }
 
@@ -202,13 +212,13 @@ void add_bert_normalizer(bool clean, bool strip_accents, bool lowercase, Tokeniz
       const bool space = c == '\t' || c == '\n' || c == '\r' || (kind == tok::CharKind::kSpace && c >= 0xA0) || c == ' ';
       *out = space ? " " : "";
       const bool control = kind == tok::CharKind::kControl || c == 0 || c == 0xFFFD;
-      return c != ' ' && (space || kind == tok::CharKind::kSpace || control != is_odd(kOddControls, c));
+      return c != ' ' && (space || kind == tok::CharKind::kSpace || control != is_among(kOddControls, c));
     }));
   if (strip_accents) parts->steps.push_back({tok::kStepNfd, 0, {}, {}, {}, 3, 0});
   if (!strip_accents && !lowercase) return;
   parts->steps.push_back(map_step([=](uint32_t c, std::string* out) {
     out->clear();
-    if (strip_accents && (tok::char_kind(c) == tok::CharKind::kMark) != is_odd(kOddMarks, c)) return true;
+    if (strip_accents && (tok::char_kind(c) == tok::CharKind::kMark) != is_among(kOddMarks, c)) return true;
     return lowercase && lower(c, out);
   }));
 }

@@ -61,7 +61,7 @@ def sequence(kind, key, steps):
 
 def normalizer(rng):
     kinds = [lambda: {"type": "NFC"}, lambda: {"type": "NFD"}, lambda: {"type": "NFKC"}, lambda: {"type": "NFKD"}, lambda: {"type": "Lowercase"},
-             lambda: {"type": "StripAccents"}, lambda: {"type": "Strip", "strip_left": rng.random() < 0.5, "strip_right": rng.random() < 0.5},
+             lambda: {"type": "StripAccents"}, lambda: {"type": "Nmt"}, lambda: {"type": "Strip", "strip_left": rng.random() < 0.5, "strip_right": rng.random() < 0.5},
              lambda: {"type": "Prepend", "prepend": rng.choice(["▁", "x", "- "])},
              lambda: {"type": "Replace", "pattern": {"String": rng.choice([" ", "a", "the", "▁", "  "])}, "content": rng.choice(["▁", "", "b", " ", "zz"])},
              lambda: {"type": "Replace", "pattern": {"Regex": rng.choice(REGEXES)}, "content": rng.choice(["▁", "", "b", " ", "zz"])},
