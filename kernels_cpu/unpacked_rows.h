@@ -74,7 +74,7 @@ constexpr bool kSigned<Iq4Xs, Product> = Product::kMost < 255;
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 14 does not see that put_parts fills them
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 14 does not see that no block has more than 256 inputs
 #endif
 // Scales and minima of a block: worked out as they are used, or before, as the parts of which they are made or whole.
 template <class Kind>
