@@ -85,13 +85,9 @@ class Builder {
     return invalid_at(position > 0 ? std::min(position - 1, text_.size()) : 0);
   }
   bool invalid_at(size_t offset) {
-    uint32_t line = 1, column = 1;
-    for (const char c : text_.substr(0, offset)) {
-      column = c == '\n' ? 1 : column + 1;
-      line += c == '\n';
-    }
-    refuse("not valid JSON at line ", line, ", column ", column);
-    if (err_) err_->line = line;
+    const TextPlace at = text_place(text_, offset);
+    refuse("not valid JSON at line ", at.line, ", column ", at.column);
+    if (err_) err_->line = at.line;
     return false;
   }
 
@@ -142,6 +138,15 @@ Got found_or(const json* value, bool fits) {
 }
 
 }  // namespace
+
+TextPlace text_place(std::string_view text, size_t offset) {
+  TextPlace at = {1, 1};
+  for (const char c : text.substr(0, offset)) {
+    at.column = c == '\n' ? 1 : at.column + 1;
+    at.line += c == '\n';
+  }
+  return at;
+}
 
 void json_clear(json* value) noexcept {
   if (auto* array = value->get_ptr<json::array_t*>()) {

@@ -26,6 +26,12 @@ struct JsonTree {
   ~JsonTree() { json_clear(&root); }
 };
 
+// Where a byte of a text is: from 1, columns in bytes.
+struct TextPlace {
+  uint32_t line, column;
+};
+TextPlace text_place(std::string_view text, size_t offset);
+
 // label names the file in error texts. On failure *out is null; where the place is known, err->line is set. *out belongs to a JsonTree.
 Status json_parse(std::string_view text, const char* label, nlohmann::json* out, Error* err);
 // The same for files that Python writes, whose NaN, Infinity and -Infinity are numbers, though no getter takes them.

@@ -4,7 +4,6 @@
 
 #include "../../platform/utf8.h"
 #include "../tokenizer/unicode.h"
-#include "convert.h"
 #include "json.h"
 
 namespace linnet::convert {
@@ -38,13 +37,9 @@ class ValueReader {
     return false;
   }
   bool invalid() {
-    uint32_t line = 1, column = 1;
-    for (const char c : s_.substr(0, at_)) {
-      column = c == '\n' ? 1 : column + 1;
-      line += c == '\n';
-    }
-    refuse("not valid JSON at line ", line, ", column ", column);
-    if (err_) err_->line = line;
+    const TextPlace at = text_place(s_, at_);
+    refuse("not valid JSON at line ", at.line, ", column ", at.column);
+    if (err_) err_->line = at.line;
     return false;
   }
   char here() const { return at_ < s_.size() ? s_[at_] : '\0'; }
@@ -274,9 +269,6 @@ uint32_t type_named(std::string_view name) {
   return 0;
 }
 
-Status schema_parse(std::string_view text, const char* name, Value* out, Error* err) {
-  if (text.size() > kMaxGrammarJson) return fail(err, LINNET_BAD_FILE, name, ": ", text.size(), " bytes, at most ", kMaxGrammarJson);
-  return ValueReader(text, name, err).read(out);
-}
+Status schema_parse(std::string_view text, const char* name, Value* out, Error* err) { return ValueReader(text, name, err).read(out); }
 
 }  // namespace linnet::convert

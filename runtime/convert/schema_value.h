@@ -21,7 +21,7 @@ struct Value {
 
   bool is(Type t) const { return type == t; }
 };
-// Text of at most 1 MiB, checked as json_parse checks it.
+// Takes the texts that json_parse takes, without its heap.
 Status schema_parse(std::string_view text, const char* name, Value* out, Error* err);
 
 // What a number is worth, exactly: 0.DIGITS * 10^point, no zeros at either end of the digits. Zero has none.

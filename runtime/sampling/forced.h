@@ -1,4 +1,4 @@
-// Tokens that a grammar leaves no choice about ("jump-forward", Zheng 2024: SGLang, section 3.2): of the text that alone may follow, those
+// Tokens that a grammar leaves no choice about ("jump-forward", Zheng et al. 2024: SGLang): of the text that alone may follow, those
 // that the tokenizer gives behind what was said before. They are guesses: a model may spell such a text otherwise, so that each is drawn
 // all the same, from logits that one pass gives for all of them.
 #pragma once
@@ -21,8 +21,7 @@ struct Forced {
   uint32_t most;   // that are computed at once: as many as were right the last time, or as there are rows
 };
 void forced_layout(Arena& arena, const Tokenizer& t, Forced* f);
-// At most `most` tokens behind `state`, which the n_said tokens said[0, n_said) lead to, f->tokens[f->at, f->at + f->n). An answer's first
-// token is `said`'s first at the earliest.
+// f->tokens[f->at, f->at + f->n): at most `most` tokens behind `state`. said: the tokens of the answer so far, or the last of them.
 void forced_find(linnet_grammar& g, uint32_t state, const int32_t* said, size_t n_said, uint32_t most, Forced* f);
 
 }  // namespace linnet
