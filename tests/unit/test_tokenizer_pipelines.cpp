@@ -65,3 +65,26 @@ TEST_CASE("tokenizers put together at random encode and decode as the tokenizers
   CHECK(families >= (kSanitized ? 1u : 9u));
   CHECK(built > (kSanitized ? 10u : 150u));
 }
+
+TEST_CASE("normalizers see characters as the tokenizers library does, whose Unicode is older and newer") {
+  const json bert = {
+      {"type", "BertNormalizer"}, {"clean_text", true}, {"handle_chinese_chars", false}, {"strip_accents", true}, {"lowercase", false}};
+  const struct {
+    json normalizer;
+    const char *text, *want;
+  } cases[] = {
+      {bert, "a\u0301b\u1AC2\U00011CA1c\u1734", "ab\u1AC2\U00011CA1c"},  // marks of Unicode 8, no later ones
+      {bert, "a\u200Db\u0890\U00013430c", "ab\u0890\U00013430c"},        // and format characters
+      {{{"type", "StripAccents"}}, "a\u0301b\u1AC2c\u1CF2", "ab\u1AC2c"},
+      {{{"type", "Lowercase"}}, "A\u1C89\U00010D50", "a\u1C8A\U00010D70"},  // Unicode 16
+      {{{"type", "NFKC"}}, "\uFB01\u32FF\U00010781", "fi\u32FF\U00010781"},
+      {{{"type", "Nmt"}}, "a\u0001b\u200Bc\u2581\uFFFDd\x7F", "ab c  d"},
+  };
+  for (const auto& c : cases) {
+    json tokenizer = byte_level_json({});
+    tokenizer["normalizer"] = c.normalizer;
+    const auto l = built(tokenizer);
+    INFO(c.normalizer.dump() << " " << c.text);
+    CHECK(decode(l->t, encode(l->t, c.text)) == c.want);
+  }
+}
