@@ -44,6 +44,13 @@ inline __attribute__((always_inline)) float tree_max(__m512 v) {
   return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
 }
 
+// By the instruction of tiers with VNNI. GCC 12 copies the sums around the intrinsic, which halves a kernel's speed.
+struct Dpbusd {
+  static inline __attribute__((always_inline)) void add(__m512i& acc, __m512i u, __m512i s) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(s));
+  }
+};
+
 // ---- for rows.h -----------------------------------------------------------------------------------------------------------------
 
 #define INLINE inline __attribute__((always_inline))
@@ -237,6 +244,18 @@ INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int
   _mm512_storeu_si512(low, _mm512_shuffle_epi8(t, _mm512_and_si512(both, four)));
   _mm512_storeu_si512(high, _mm512_shuffle_epi8(t, _mm512_and_si512(_mm512_srli_epi16(both, 4), four)));
 }
+// For unpacked_rows.h.
+struct DpbusdRows {
+  static constexpr int kMost = 255, kRegisters = 32, kRows = 4;
+  static constexpr uint32_t kManyRows = 12, kManySigned = 12;
+  static INLINE __m512i four(const int8_t* x) { return broadcast4(x); }
+  template <int kMost>
+  struct Sum {
+    __m512i sum = _mm512_setzero_si512();
+    INLINE void add(Bytes codes, __m512i x) { Dpbusd::add(sum, codes.v, x); }
+    INLINE Vi total() const { return sum; }
+  };
+};
 template <bool kF16>
 inline __attribute__((always_inline)) __m512 load_scales(const char* p) {
   return kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))) : _mm512_loadu_ps(p);

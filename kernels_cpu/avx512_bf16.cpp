@@ -4,18 +4,19 @@
 #error "avx512_bf16.cpp needs -mavx512vbmi -mavx512bf16 and what avx512.cpp needs"
 #endif
 #include "avx512.h"
+#include "avx512_books.h"
 
 namespace linnet {
 namespace {
 
 // bf16 of the seven low bits of an FP8 code, as two tables of bytes.
-struct Table {
+struct HalvesOfFloats {
   alignas(64) uint8_t high[128], low[128];
 };
 template <bool kE4M3>
-constexpr Table make_table() {
+constexpr HalvesOfFloats make_table() {
   constexpr int kMantissa = kE4M3 ? 3 : 2, kBias = kE4M3 ? 7 : 15;
-  Table t{};
+  HalvesOfFloats t{};
   for (int c = 0; c < 128; ++c) {
     int e = c >> kMantissa, m = c & ((1 << kMantissa) - 1), bits = 0;
     if (kE4M3 ? c == 0x7F : e == 31) {
@@ -34,7 +35,7 @@ constexpr Table make_table() {
   return t;
 }
 template <bool kE4M3>
-constexpr Table kTable = make_table<kE4M3>();
+constexpr HalvesOfFloats kTable = make_table<kE4M3>();
 
 // Sixteen outputs by inputs 0 and 2, and by inputs 1 and 3, of a group of four.
 struct Group {
@@ -42,7 +43,7 @@ struct Group {
 };
 template <bool kE4M3>
 inline __attribute__((always_inline)) Group decode(const void* p) {
-  const Table& t = kTable<kE4M3>;
+  const HalvesOfFloats& t = kTable<kE4M3>;
   // As intrinsics, GCC 12 loads w three times, which is one load too many a cycle.
   __m512i w = _mm512_loadu_si512(p), sign;
   asm("" : "+v"(w));
@@ -188,11 +189,38 @@ uint64_t peak_bf16(uint64_t n) {
   return n * 16 * 32;
 }
 
-const GemmKernel kGemm[] = {
-    {LINNET_F8E4M3, 0, gemm_f8<true>, peak_bf16},
-    {LINNET_F8E5M2, 0, gemm_f8<false>, peak_bf16},
-    {LINNET_F8E4M3G128, 0, gemm_f8<true>, peak_bf16},
+// ---- blocks of code books -------------------------------------------------------------------------------------------------------
+
+const GemmKernel& unpacking(linnet_format f) {
+  const GemmKernel* k = avx512_vnni_table.gemm;
+  while (k->w != f) ++k;
+  return *k;
+}
+struct BookRows : DpbusdRows {
+  static constexpr int kRows = 2;
+  static constexpr uint32_t kManyRows = 6;
 };
+template <class Kind, linnet_format kFormat>
+void gemm_books(const GemmArgs* a) {
+  static constexpr FewRows kFew = few_rows_of<Kind, BookRows>();
+  const FewRows* few = &kFew;
+  asm("" : "+r"(few));  // GCC would make copies of what it calls for each
+  if (a->m < few->many)
+    few_rows_by_panels(*a, *few);
+  else
+    unpacking(kFormat).run(a);
+}
+template <linnet_format kFormat>
+uint64_t peak_unpacking(uint64_t n) {
+  return unpacking(kFormat).peak(n);
+}
+
+const GemmKernel kGemm[] = {{LINNET_F8E4M3, 0, gemm_f8<true>, peak_bf16},
+                            {LINNET_F8E5M2, 0, gemm_f8<false>, peak_bf16},
+                            {LINNET_F8E4M3G128, 0, gemm_f8<true>, peak_bf16},
+#define LINNET_BOOKS(NAME, Kind) {LINNET_##NAME, 1, gemm_books<Kind, LINNET_##NAME>, peak_unpacking<LINNET_##NAME>},
+                            LINNET_BOOKS(IQ2_XXS, Iq2Xxs) LINNET_BOOKS(IQ2_XS, Iq2Xs) LINNET_BOOKS(IQ2_S, Iq2S) LINNET_BOOKS(
+                                IQ3_XXS, Iq3Xxs) LINNET_BOOKS(IQ3_S, Iq3S) LINNET_BOOKS(IQ1_S, Iq1S) LINNET_BOOKS(IQ1_M, Iq1M)};
 
 }  // namespace
 

@@ -8,13 +8,8 @@
 namespace linnet {
 namespace {
 
-// GCC 12 copies the accumulators around the intrinsic, which halves a kernel's speed.
-struct Vnni {
+struct Vnni : Dpbusd {
   static constexpr bool kTwoPanels = true;
-  static inline __attribute__((always_inline)) void add(__m512i& acc, __m512i u, __m512i s) {
-    asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(s));
-  }
-
   static constexpr bool kFills = true, kGguf = true;
   static void halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, uint32_t k, Block* b);
   // As blocks.h says. All of it is one asm: compilers move and spill twenty-four sums, and what they put between two groups takes ports
@@ -194,18 +189,6 @@ void product_of_unsigned(const GemmArgs* args) {
   Int::of<kBytes, kStepF32>(&a);
 }
 
-struct RowProduct {
-  static constexpr int kMost = 255, kRegisters = 32, kRows = 4;
-  static constexpr uint32_t kManyRows = 12, kManySigned = 12;
-  static INLINE __m512i four(const int8_t* x) { return broadcast4(x); }
-  template <int kMost>
-  struct Sum {
-    __m512i sum = _mm512_setzero_si512();
-    INLINE void add(Bytes codes, __m512i x) { Vnni::add(sum, codes.v, x); }
-    INLINE Vi total() const { return sum; }
-  };
-};
-
 // Many rows by four panels at a time as long as there are so many.
 __attribute__((noinline)) void gemm_gguf(GemmArgs a, const FewRows& few, const UnpackedBy& by) {
   const BlockFormat f = {gguf_fill, by.lines / kBlockK, by.entry, false, by.group, by.min, &by};
@@ -222,7 +205,7 @@ __attribute__((noinline)) void gemm_gguf(GemmArgs a, const FewRows& few, const U
 template <class Kind>
 void gemm_kind(const GemmArgs* a) {
   static constexpr UnpackedBy kBy = unpacked_by<Kind, product_of_unsigned, 0x80>();
-  static constexpr FewRows kFew = few_rows_of<Kind, RowProduct>();
+  static constexpr FewRows kFew = few_rows_of<Kind, DpbusdRows>();
   gemm_gguf(*a, kFew, kBy);
 }
 

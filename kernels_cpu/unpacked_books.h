@@ -115,10 +115,11 @@ struct Runs {
   }
   [[gnu::noinline]] static void put_scales(const uint8_t* lines, const uint8_t* entry, float* to, size_t step) {
     const V d = Kind::outer(entry);
-    for (size_t g = 0; g < 256 / kGroup; ++g) {
-      const V s = fma(floats(same_bits<Vi>(Kind::part(lines, entry, g))), all(Kind::kTimes), all(Kind::kPlus));  // exact
-      store(to + g * step, mul(mul(d, s), all(Kind::kShare)));
-    }
+    for (size_t g = 0; g < 256 / kGroup; ++g) store(to + g * step, scale(lines, entry, d, g));
+  }
+  static INLINE V scale(const uint8_t* lines, const uint8_t* entry, V d, size_t g) {
+    const V s = fma(floats(same_bits<Vi>(Kind::part(lines, entry, g))), all(Kind::kTimes), all(Kind::kPlus));  // exact
+    return mul(mul(d, s), all(Kind::kShare));
   }
   static V outer(const uint8_t* entry) { return first_scales(entry); }
 

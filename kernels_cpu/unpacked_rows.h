@@ -450,8 +450,7 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
   }
 }
 
-[[gnu::noinline]] inline void gemm_blocks(const GemmArgs& args, const FewRows& few, const UnpackedBy& by) {
-  if (args.m >= few.many) return unpacked(args, by);
+[[gnu::noinline]] inline void few_rows_by_panels(const GemmArgs& args, const FewRows& few) {
   GemmArgs a = args;
   constexpr uint32_t kPanels = 8;  // that stay in the caches while the rows go by, if there are more than two
   for (uint32_t panel = 0, end = a.n_panels; panel < end; panel += a.n_panels) {
@@ -462,6 +461,12 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
       few_rows(a, few, panel, row, rows);
     }
   }
+}
+[[gnu::noinline]] inline void gemm_blocks(const GemmArgs& a, const FewRows& few, const UnpackedBy& by) {
+  if (a.m >= few.many)
+    unpacked(a, by);
+  else
+    few_rows_by_panels(a, few);
 }
 
 // Said by a specialisation: GCC's -fsanitize=undefined takes no comparison of addresses for a constant.
