@@ -85,7 +85,7 @@ class Builder {
         spelled_[a.id] = normal_text(a.text, false);
         if (metaspaced())
           texts_[a.id] = normal_text(a.text, true);
-        else if (byte_level() && spelled_[a.id] != a.text)
+        else if (p_.ends_shown || (byte_level() && spelled_[a.id] != a.text))
           texts_[a.id] = spelled_[a.id];
         if (p_.kind == tok::kWordPiece) texts_[a.id] = wordpiece_text(a.id);
       }
@@ -110,6 +110,7 @@ class Builder {
            std::any_of(p_.added.begin(), p_.added.end(), [](const AddedToken& a) { return a.normalized; });
   }
   bool byte_level() const { return p_.kind == tok::kByteLevel; }
+  bool affixed() const { return spm() && !(p_.front.empty() && p_.behind.empty()); }
 
   Status check() {
     if (p_.tokens.empty() || p_.tokens.size() > tok::kMaxTokens)
@@ -253,6 +254,13 @@ class Builder {
     header_.growth = static_cast<uint32_t>(growth);
     header_.slack = static_cast<uint32_t>(slack);
     for (const tok::Split split : p_.splits) header_.splits[header_.n_splits++] = split;
+    if (affixed()) {
+      const std::string both = p_.front + '\0' + p_.behind;
+      if (both.size() > tok::kMaxPattern)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": a subword prefix and suffix of ", both.size() - 1, " bytes");
+      header_.cont_at = text(both);
+      header_.cont_bytes = static_cast<uint32_t>(both.size());
+    }
     return LINNET_OK;
   }
 
@@ -353,7 +361,7 @@ class Builder {
 
   // See kWordwise. Runs of unknown characters must not be cut either, so the space has to be a symbol.
   bool wordwise() const {
-    if (!spm() || p_.ignore_merges) return false;
+    if (!spm() || p_.ignore_merges || affixed()) return false;
     for (const tok::MergeSlot& slot : merge_slots_) {
       if (slot.left == tok::kEmpty) continue;
       const std::string& s = texts_[slot.result];
@@ -397,7 +405,7 @@ class Builder {
 
   // An added token's text is as the steps leave it, which may not be what the merges put together.
   Status check_merges() {
-    if (p_.kind != tok::kSpm) return LINNET_OK;
+    if (p_.kind != tok::kSpm || affixed()) return LINNET_OK;
     for (const tok::MergeSlot& m : merge_slots_)
       if (m.left != tok::kEmpty && texts_[m.left].size() + texts_[m.right].size() != texts_[m.result].size())
         return fail(err_, LINNET_UNSUPPORTED, p_.label, ": token ", m.result, " is merged of ", m.left, " and ", m.right,
@@ -412,7 +420,8 @@ class Builder {
       if ((i < n_tokens() && !plain[i]) || texts_[i].empty()) continue;
       // The text that is looked up has no ' ' of its own (it stands for U+2581), so a token spelled with one is out of reach.
       const bool reachable = !metaspaced() || i >= n_tokens() || p_.tokens[i].find(' ') == std::string::npos;
-      if (spm() ? reachable && (is_one_char(texts_[i]) || p_.ignore_merges) : byte_level() && p_.ignore_merges) ids.push_back(i);
+      if (spm() ? reachable && (is_one_char(texts_[i]) || p_.ignore_merges || affixed()) : byte_level() && p_.ignore_merges)
+        ids.push_back(i);
     }
     for (uint64_t slots = ids.empty() ? 0 : ids.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
       word_slots_.assign(slots, 0);
@@ -455,7 +464,8 @@ class Builder {
         return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ",
                     kMaxAddedBytes);
       if (i && list[i - 1].first == text)
-        return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
+        return fail(err_, normal ? LINNET_UNSUPPORTED : LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ",
+                    a->id, " are both '", text, "'");
       added_[normal].push_back({static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
                                 (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) |
                                     (a->rstrip ? tok::kAddedRightStrip : 0u) | (a->single_word ? tok::kAddedSingleWord : 0u)});
@@ -483,7 +493,7 @@ class Builder {
     const auto newer = [](const SplitTables& p) { return !p.looks.empty() || p.may_be_empty; };
     const auto newer_step = [](const NormalStep& s) { return s.op == tok::kStepPattern; };
     if (std::any_of(p_.patterns.begin(), p_.patterns.end(), newer) || std::any_of(p_.steps.begin(), p_.steps.end(), newer_step) ||
-        p_.as_spelled || late() || !shown_.empty() || (spm() && p_.ignore_merges))
+        p_.as_spelled || affixed() || late() || !shown_.empty() || (spm() && p_.ignore_merges))
       return 4;
     return p_.patterns.empty() ? 2 : 3;
   }
@@ -566,7 +576,8 @@ class Builder {
     header_.flags = (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
                     (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u) |
                     (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u) |
-                    (p_.solid_spaces ? tok::kSolidSpaces : 0u) | (p_.as_spelled ? tok::kAsSpelled : 0u) | (late() ? tok::kLateSpaces : 0u);
+                    (p_.solid_spaces ? tok::kSolidSpaces : 0u) | (p_.as_spelled ? tok::kAsSpelled : 0u) | (late() ? tok::kLateSpaces : 0u) |
+                    (affixed() ? tok::kAffixed : 0u) | (p_.ends_shown ? tok::kEndsShown : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;
@@ -674,11 +685,13 @@ Status vocabulary(const TokenizerParts& parts, Vocabulary* out, Error* err) {
 }
 
 namespace {
-bool find_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, Merge* out) {
+// The library cuts as many bytes off the right side as `front` has, whatever they are.
+bool find_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, size_t front, Merge* out) {
   const auto l = vocabulary.find(left), r = vocabulary.find(right);
   if (l == vocabulary.end() || r == vocabulary.end()) return false;
   std::string both(left);
-  const auto whole = vocabulary.find(both += right);
+  if (front > right.size()) return false;
+  const auto whole = vocabulary.find(both += right.substr(front));
   if (whole == vocabulary.end()) return false;
   *out = {l->second, r->second, whole->second};
   return true;
@@ -687,7 +700,7 @@ bool find_merge(const Vocabulary& vocabulary, std::string_view left, std::string
 
 Status add_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, TokenizerParts* parts, Error* err) {
   Merge m;
-  if (!find_merge(vocabulary, left, right, &m))
+  if (!find_merge(vocabulary, left, right, parts->front.size(), &m))
     return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " '", left, " ", right, "' names what is no token");
   parts->merges.push_back(m);
   return LINNET_OK;
@@ -698,7 +711,7 @@ Status add_merge(const Vocabulary& vocabulary, std::string_view line, TokenizerP
     return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " has ", line.size(), " bytes");
   for (size_t space = line.find(' '); space != line.npos; space = line.find(' ', space + 1)) {
     Merge m;
-    if (!find_merge(vocabulary, line.substr(0, space), line.substr(space + 1), &m)) continue;
+    if (!find_merge(vocabulary, line.substr(0, space), line.substr(space + 1), parts->front.size(), &m)) continue;
     parts->merges.push_back(m);
     return LINNET_OK;
   }

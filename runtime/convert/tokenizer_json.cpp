@@ -240,10 +240,11 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
     if (get_u32(*model, "max_input_chars_per_word", &parts->max_chars) == Got::kWrong)
       return bad(err, "model.max_input_chars_per_word is ", json_show(*json_member(*model, "max_input_chars_per_word")), ", not a number");
   } else if (kind == "BPE") {
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      std::string text;
-      LINNET_TRY(read_text(*model, where, key, &text, err));
-      if (!text.empty()) return unknown(err, "a subword prefix or suffix", *json_member(*model, key));
+    for (const auto& [key, to] : {std::pair("continuing_subword_prefix", &parts->front), std::pair("end_of_word_suffix", &parts->behind)}) {
+      LINNET_TRY(read_text(*model, where, key, to, err));
+      // Of the prefix the library counts characters where it cuts bytes.
+      if (std::any_of(to->begin(), to->end(), [](char c) { return c == '\0' || c < 0; }))
+        return unknown(err, key, *json_member(*model, key));
     }
   } else {
     parts->kind = tok::kUnigram;
@@ -255,6 +256,8 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
   if (parts->kind != tok::kUnigram) LINNET_TRY(read_vocab(json_member(*model, "vocab"), kFile, "model.vocab", parts, err));
   bool byte_fallback = false;
   LINNET_TRY(read_bool(*model, where, "byte_fallback", &byte_fallback, err));
+  if (byte_fallback && !(parts->front.empty() && parts->behind.empty()))
+    return unknown(err, "byte_fallback beside a subword prefix or suffix", *json_member(*model, "byte_fallback"));
   LINNET_TRY(read_bool(*model, where, "fuse_unk", &parts->fuse_unk, err));
   LINNET_TRY(read_bool(*model, where, "ignore_merges", &parts->ignore_merges, err));
   std::string unk;
@@ -489,8 +492,20 @@ Status read_metaspace(const json& step, const json& whole, bool* metaspace, Toke
   return LINNET_OK;
 }
 
-// As the tokenizers library writes them, by what the Rust libraries take for words and for punctuation.
-constexpr std::string_view kWordsPattern = R"(\p{=word}+|[^\p{=word}\s]+)", kMarkPattern = "[\\p{P}$+<=>^`|~]", kSpacePattern = "\\s";
+// As the tokenizers library writes them, by what the Rust libraries take for words.
+constexpr std::string_view kWordsPattern = R"(\p{=word}+|[^\p{=word}\s]+)", kSpacePattern = "\\s";
+// A mark of punctuation, by the library's own tables.
+std::string mark_pattern() {
+  std::string s = "[";
+  char range[32];
+  for (uint32_t c = 0, first; c < 0x110000; ++c) {
+    if (!tok::is_library_punctuation(c)) continue;
+    for (first = c; tok::is_library_punctuation(c + 1);) ++c;
+    std::snprintf(range, sizeof range, "\\x{%X}-\\x{%X}", static_cast<unsigned>(first), static_cast<unsigned>(c));
+    s += range;
+  }
+  return s + "]";
+}
 constexpr std::string_view kBertHanPattern =
     R"([\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B920}-\x{2CEAF})"
     R"(\x{2F800}-\x{2FA1F}])";
@@ -511,7 +526,7 @@ Status read_pattern_step(const json& step, const json& whole, bool meta, bool* f
     uint32_t mode = 0;
     LINNET_TRY(read_text(step, where, "behavior", &behavior, err));
     if (!pattern_mode(behavior, false, &mode)) return unknown(err, "pre_tokenizer", whole);
-    if (mode != tok::kPatternContiguous) return add_pattern(kMarkPattern, mode, meta, parts, err);
+    if (mode != tok::kPatternContiguous) return add_pattern(mark_pattern(), mode, meta, parts, err);
     parts->splits.push_back(tok::kSplitPunctuation);
     return LINNET_OK;
   }
@@ -584,6 +599,9 @@ Status read_pre_tokenizer(const json* value, const Normal& normal, TokenizerPart
   }
   if (han) return unknown(err, "handle_chinese_chars where white space stays", value);
   parts->as_spelled = (parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace;
+  if (!(parts->front.empty() && parts->behind.empty()) && !parts->as_spelled)
+    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.", parts->front.empty() ? "end_of_word_suffix" : "continuing_subword_prefix", " '",
+                parts->front.empty() ? parts->behind : parts->front, "' beside ByteLevel or Metaspace is not supported");
   if (parts->as_spelled) parts->solid_spaces = false;
   parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
   return LINNET_OK;
@@ -706,6 +724,14 @@ Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
     parts->shows = {{ShowStep::kJoin}};
     return LINNET_OK;
   }
+  if (type_is(*value, "BPEDecoder") && parts->as_spelled) {
+    std::string suffix = "</w>";
+    LINNET_TRY(read_text(*value, "tokenizer.json: decoder", "suffix", &suffix, err));
+    if (suffix.empty() || suffix != parts->behind) return unknown(err, "decoder", *value);
+    parts->shows_steps = parts->ends_shown = true;
+    parts->shows = {{ShowStep::kReplace, suffix, " "}};
+    return LINNET_OK;
+  }
   if (!parts->as_spelled) {
     Error mine = {};
     const Status status = read_own_decoder(value, parts, &mine);
@@ -745,37 +771,60 @@ Status template_token(const json& processor, const std::string& name, const Toke
   return LINNET_OK;
 }
 
+// A text in the midst of special tokens, as post-processors have it: a template makes parts of a text, each with tokens of its own, and
+// what comes behind the template goes around each of them.
+struct Part {
+  bool text = false;
+  std::vector<int32_t> before = {}, after = {};  // of a part without text all are `before` or `after`, in this order
+};
+Status read_template(const json& step, const json& whole, const TokenizerParts& parts, std::vector<Part>* list, Error* err) {
+  const json* const single = json_member(step, "single");
+  const auto* items = single ? single->get_ptr<const json::array_t*>() : nullptr;
+  if (!items || list->size() > 1) return unknown(err, "post_processor", whole);
+  const Part text = (*list)[0];
+  list->clear();
+  for (const json& item : *items) {
+    const json* const special = json_member(item, "SpecialToken");
+    const std::string* const name = special ? text_of(json_member(*special, "id")) : nullptr;
+    if (list->size() > 2 * tok::kMaxAround + 1) break;  // too many, which build_tokenizer says
+    if (name) {
+      list->push_back({});
+      LINNET_TRY(template_token(step, *name, parts, &list->back().before, err));
+    } else if (json_member(item, "Sequence") && std::none_of(list->begin(), list->end(), [](const Part& p) { return p.text; })) {
+      list->push_back(text);
+    } else {
+      return unknown(err, "post_processor", whole);
+    }
+  }
+  const bool has_text = std::any_of(list->begin(), list->end(), [](const Part& p) { return p.text; });
+  return has_text ? LINNET_OK : unknown(err, "post_processor", whole);
+}
+
 Status read_post_processor(const json* value, TokenizerParts* parts, Error* err) {
   if (is_null(value)) return LINNET_OK;
-  bool parted = false;  // behind a template with special tokens others go around each of its parts
+  std::vector<Part> list = {{true}};
   for (const json* step : members(*value, "processors")) {
     if (type_is(*step, "ByteLevel")) continue;  // concerns offsets only
-    if (parted) return unknown(err, "a post_processor behind a template", *value);
-    std::vector<int32_t> before;  // each goes around what the ones before made
-    if (type_is(*step, "BertProcessing") || type_is(*step, "RobertaProcessing")) {
-      LINNET_TRY(pair_token(*step, "cls", *parts, &before, err));
-      LINNET_TRY(pair_token(*step, "sep", *parts, &parts->after, err));
-      parts->before.insert(parts->before.begin(), before.begin(), before.end());
+    const bool bert = type_is(*step, "BertProcessing");
+    if (!bert && !type_is(*step, "RobertaProcessing")) {
+      if (!type_is(*step, "TemplateProcessing")) return unknown(err, "post_processor", *value);
+      LINNET_TRY(read_template(*step, *value, *parts, &list, err));
       continue;
     }
-    const json* const single = json_member(*step, "single");
-    const auto* items = single ? single->get_ptr<const json::array_t*>() : nullptr;
-    if (!type_is(*step, "TemplateProcessing") || !items) return unknown(err, "post_processor", *value);
-    bool text_seen = false;
-    for (const json& item : *items) {
-      const json* const special = json_member(item, "SpecialToken");
-      const std::string* const name = special ? text_of(json_member(*special, "id")) : nullptr;
-      if (name) {
-        parted = true;
-        LINNET_TRY(template_token(*step, *name, *parts, text_seen ? &parts->after : &before, err));
-      } else if (json_member(item, "Sequence") && !text_seen) {
-        text_seen = true;
-      } else {
-        return unknown(err, "post_processor", *value);
-      }
+    std::vector<int32_t> cls, sep;
+    LINNET_TRY(pair_token(*step, "cls", *parts, &cls, err));
+    LINNET_TRY(pair_token(*step, "sep", *parts, &sep, err));
+    for (Part& part : list) {  // those behind the first as the second text of a pair
+      const bool first = &part == &list[0];
+      if (first || !bert) part.before.insert(part.before.begin(), (first ? cls : sep)[0]);
+      part.after.push_back(sep[0]);
     }
-    if (!text_seen) return unknown(err, "post_processor", *value);
-    parts->before.insert(parts->before.begin(), before.begin(), before.end());
+  }
+  std::vector<int32_t>* to = &parts->before;
+  for (const Part& part : list) {
+    to->insert(to->end(), part.before.begin(), part.before.end());
+    if (part.text) to = &parts->after;
+    to->insert(to->end(), part.after.begin(), part.after.end());
   }
   return LINNET_OK;
 }

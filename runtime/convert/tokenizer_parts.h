@@ -76,6 +76,8 @@ struct TokenizerParts {
   bool cleanup = false;                // kWordPiece: decoding takes out spaces in front of punctuation
   uint32_t max_chars = 100;            // kWordPiece
   std::string continuing = "##";       // kWordPiece
+  std::string front, behind;           // kSpm: what characters of a word have in front but for the first, and the last one behind it
+  bool ends_shown = false;             // tokens decode to what they spell, with spaces for `behind`, but for the last one's
   bool solid_spaces = false;           // the normalizer writes U+2581 for spaces, before added tokens are looked for
   bool prefixed_added = false;         // normalising an added token puts the space of kPrefixSegment in front of it, too
   std::vector<std::string> tokens;     // by id, as the file spells them: byte-level ones in GPT-2's letters for bytes, SPM ones with U+2581

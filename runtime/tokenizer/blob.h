@@ -116,7 +116,9 @@ enum Flag : uint32_t {
   kSolidSpaces = 128,  // normalising writes U+2581 for spaces, so that tokens of kAddedNormal take none with them
   kAsSpelled = 256,    // kSpm, kUnigram: ' ' is a space in texts and pieces, and U+2581 is nothing else
   kLateSpaces = 512,   // U+2581 becomes a space behind the tokens of kAddedNormal, which are looked for in the text as it was
-  kKnownFlags = 1022,
+  kAffixed = 1024,     // kSpm with kAsSpelled: characters of a word are looked up with Header::cont_at's affixes
+  kEndsShown = 2048,   // and the suffix that it has there is a space where a token is shown, or nothing in the last one
+  kKnownFlags = 4094,
 };
 enum TokenFlag : uint8_t {
   kControl = 1,
@@ -213,7 +215,8 @@ struct Header {
   uint32_t max_word;                              // bytes of the longest text in kWords
   uint32_t max_piece;                             // bytes of the longest key in kTrie
   uint32_t max_chars;                             // WordPiece: longer words are unknown
-  uint32_t cont_at, cont_bytes;                   // WordPiece: what pieces inside a word begin with in kTrie ("##"), in kNormalText
+  uint32_t cont_at, cont_bytes;                   // in kNormalText. WordPiece: what pieces inside a word begin with in kTrie ("##").
+                                                  // kAffixed: what characters but the first have in front, a 0, what the last has behind it
   uint32_t hidden;                                // bytes of a kContinues token's text that are shown only where it begins a text
   double unknown_score;                           // Unigram
   Section section[kSectionCount];
@@ -303,6 +306,15 @@ struct Tables {
       if (++i == slots) i = 0;
     }
     return -1;
+  }
+
+  // kAffixed.
+  std::string_view affix(bool behind) const {
+    const std::string_view both(normal_text + header->cont_at, header->cont_bytes);
+    size_t zero = 0;
+    while (zero < both.size() && both[zero]) ++zero;
+    if (!behind) return {both.data(), zero};
+    return zero < both.size() ? std::string_view(both.data() + zero + 1, both.size() - zero - 1) : std::string_view();
   }
 
   const Header* header;

@@ -5,6 +5,8 @@
 // and its last cell hold the length, so that both neighbours are found; whatever else lies inside carries no mark.
 #include "bpe.h"
 
+#include <cstring>
+
 #include "unicode.h"
 
 namespace linnet::tok {
@@ -97,12 +99,27 @@ class Merger {
   uint64_t steps_ = 0;
 };
 
+// A character of a word, with what those have in front that are not the first, and the last one behind it.
+int32_t affixed_symbol(const Tables& t, std::string_view one, bool first, bool last) {
+  char key[kMaxPattern + 4];
+  size_t n = 0;
+  const auto put = [&](std::string_view s) {
+    std::memcpy(key + n, s.data(), s.size());
+    n += s.size();
+  };
+  if (!first) put(t.affix(false));
+  put(one);
+  if (last) put(t.affix(true));
+  return t.word({key, n});
+}
+
 void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork& work, IdSink* out) {
   const uint32_t bytes_from = t.header->n_symbols;  // ids of characters that are no symbol: no merge has them
+  const bool affixed = t.has(kAffixed);
   size_t cells = 0;
   for (size_t i = 0; i < n;) {
     const Char c = next_char(text + i, n - i);
-    const int32_t symbol = t.word({text + i, c.bytes});
+    const int32_t symbol = affixed ? affixed_symbol(t, {text + i, c.bytes}, i == 0, i + c.bytes == n) : t.word({text + i, c.bytes});
     // What an unknown character is is read from the text again below; its id tells the length.
     work.cells[cells++] = (symbol >= 0 ? static_cast<uint32_t>(symbol) : bytes_from + c.bytes) | kOne;
     i += c.bytes;
@@ -114,14 +131,15 @@ void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork&
   size_t at = 0;  // in text
   for (size_t i = 0; i < cells; i += merger.length(i)) {
     const uint32_t id = merger.id(i);
-    const size_t bytes = id < bytes_from ? t.symbol_text(id).size() : id - bytes_from;
+    // Of affixed symbols no place in the text is known, nor asked for, since none is written as bytes.
+    const size_t bytes = affixed ? 1 : id < bytes_from ? t.symbol_text(id).size() : id - bytes_from;
     if (id < t.header->n_tokens) {
       out->push(static_cast<int32_t>(id));
       last_unknown = false;
     } else {
       put_unknown(t, {text + at, bytes}, &last_unknown, out);
     }
-    at += bytes;
+    if (!affixed) at += bytes;
   }
 }
 

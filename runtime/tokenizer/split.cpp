@@ -251,7 +251,6 @@ bool is_han_or_kana(const Cursor& at) {
 bool is_letter(const Cursor& at) { return at.kind == CharClass::kLetter; }
 bool is_number(const Cursor& at) { return at.kind == CharClass::kNumber; }
 bool is_punct(const Cursor& at) { return at.fine == CharKind::kPunct; }
-// To the tokenizers library, whose tables are older.
 bool is_punctuation(const Cursor& at) {
   return is_punct(at) != (at.c.code >= 0x80 && in_ranges(kOddPunctuation, at.c.code)) || ascii_mark(at.c.code);
 }
@@ -369,6 +368,10 @@ CharKind char_kind(uint32_t code) {
 }
 
 CharClass char_class(uint32_t code) { return class_of(char_kind(code)); }
+
+bool is_library_punctuation(uint32_t code) {
+  return (char_kind(code) == CharKind::kPunct) != in_ranges(kOddPunctuation, code) || ascii_mark(code);
+}
 
 bool is_word(uint32_t code) {
   const CharKind kind = char_kind(code);

@@ -68,6 +68,8 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
   if (h.kind < kByteLevel || h.kind > kWordPiece) return bad(err, "kind", h.kind);
   if (h.prefix > kPrefixWord || (h.prefix && h.kind == kWordPiece)) return bad(err, "prefix", h.prefix);
   if (h.flags & ~uint32_t{kKnownFlags}) return bad(err, "flags", h.flags);
+  if ((h.flags & kAffixed && (h.kind != kSpm || !(h.flags & kAsSpelled))) || (h.flags & kEndsShown && !(h.flags & kAffixed)))
+    return bad(err, "flags", h.flags);
   if (h.n_splits > kMaxSplits) return bad(err, "n_splits", h.n_splits);
   for (uint32_t i = 0; i < h.n_splits; ++i)
     if (h.splits[i] >= kSplitCount && (h.splits[i] < kSplitPattern || h.splits[i] - kSplitPattern >= h.section[kPatterns].count))
@@ -153,7 +155,8 @@ Status check_symbols(const Tables& t, Error* err) {
     if (m.left >= h.n_symbols || m.right >= h.n_symbols || m.result >= h.n_symbols) return bad(err, "merge", i);
     // encode_spm finds its place in the text by the lengths of symbols.
     const auto size = [&t](uint32_t id) { return uint64_t{t.text_at[id + 1]} - t.text_at[id]; };
-    if (h.kind == kSpm && size(m.left) + size(m.right) != size(m.result)) return bad(err, "length of the result of merge", i);
+    if (h.kind == kSpm && !(h.flags & kAffixed) && size(m.left) + size(m.right) != size(m.result))
+      return bad(err, "length of the result of merge", i);
     if (m.result >= h.n_tokens) return bad(err, "result of merge", i);
   }
   for (uint32_t i = 0; i < t.count(kWords); ++i)
@@ -587,16 +590,29 @@ std::string_view token_bytes(const Tokenizer& tokenizer, int32_t id, bool first)
 
 Status detokenize(const Tokenizer& tokenizer, const int32_t* ids, size_t n, uint32_t flags, char* out, size_t cap, size_t* n_bytes,
                   Error* err) {
-  size_t total = 0;
+  const auto skipped = [&](size_t i) { return (flags & LINNET_SKIP_SPECIAL) && token_is_special(tokenizer, ids[i]); };
+  const tok::Tables t(tokenizer);
+  size_t total = 0, end = n;  // of what is shown
   bool first = true;
+  while (t.has(tok::kEndsShown) && end > 0 && skipped(end - 1)) --end;
   for (size_t i = 0; i < n; ++i) {
     if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= tokenizer.n_tokens)
       return fail(err, LINNET_BAD_ARG, "token ", i, " is ", ids[i], ", the tokenizer has ids below ", tokenizer.n_tokens);
-    if (flags & LINNET_SKIP_SPECIAL && token_is_special(tokenizer, ids[i])) continue;
-    const std::string_view s = token_bytes(tokenizer, ids[i], first);
+    if (skipped(i)) continue;
+    const auto put = [&](std::string_view s) {
+      if (total < cap && !s.empty()) std::memcpy(out + total, s.data(), s.size() < cap - total ? s.size() : cap - total);
+      total += s.size();
+    };
+    if (t.has(tok::kEndsShown) && i + 1 == end) {  // as it is spelled, but for its suffixes
+      const std::string_view s = t.symbol_text(static_cast<uint32_t>(ids[i])), suffix = t.affix(true);
+      size_t from = 0;
+      for (size_t at; !suffix.empty() && (at = s.find(suffix, from)) != s.npos; from = at + suffix.size())
+        put({s.data() + from, at - from});
+      put({s.data() + from, s.size() - from});
+    } else {
+      put(token_bytes(tokenizer, ids[i], first));
+    }
     first = false;
-    if (total < cap && !s.empty()) std::memcpy(out + total, s.data(), s.size() < cap - total ? s.size() : cap - total);
-    total += s.size();
   }
   *n_bytes = total;
   return total > cap ? fail(err, LINNET_TOO_SMALL, total, " bytes of text, there is room for ", cap) : LINNET_OK;

@@ -33,6 +33,8 @@ CharClass char_class(uint32_t code);                                            
 
 // What regular expressions call \w: letters, marks, decimal and letter numbers, connectors such as '_', and circled letters.
 bool is_word(uint32_t code);
+// What the tokenizers library takes for punctuation: \p{P} of an older Unicode, and the other marks of ASCII.
+bool is_library_punctuation(uint32_t code);
 // Whether the last character of text[0, n) is one.
 bool ends_in_word(const char* text, size_t n);
 // Where the white space at the end of text[0, n) begins, of which `solid` counts as none.

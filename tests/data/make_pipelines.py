@@ -36,6 +36,9 @@ def make_models():
     return {
         "bpe-chars": trained(models.BPE(unk_token="<unk>"), bpe(330), pre_tokenizers.Whitespace()),
         "bpe-spaces": trained(models.BPE(unk_token="<unk>"), bpe(300), pre_tokenizers.Split("  ", "isolated")),
+        "bpe-ends": trained(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"), bpe(360, end_of_word_suffix="</w>"), pre_tokenizers.Whitespace()),
+        "bpe-inside": trained(models.BPE(unk_token="<unk>", continuing_subword_prefix="##", end_of_word_suffix="$"),
+                              bpe(400, continuing_subword_prefix="##", end_of_word_suffix="$"), pre_tokenizers.Whitespace()),
         "bpe-meta": trained(models.BPE(unk_token="<unk>"), bpe(330), pre_tokenizers.Metaspace()),
         "bpe-bytes": trained(models.BPE(unk_token="<unk>", byte_fallback=True), bpe(500, ["<unk>"] + BYTES, limit_alphabet=60),
                              pre_tokenizers.Metaspace()),
@@ -90,6 +93,8 @@ def pre_tokenizer(rng, byte_level):
 def decoder(rng, model):
     if model == "bpe-level":
         return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    if model in ("bpe-ends", "bpe-inside") and rng.random() < 0.6:
+        return {"type": "BPEDecoder", "suffix": "</w>" if model == "bpe-ends" else "$"}
     meta = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
     strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     options = [None, {"type": "Fuse"}, {"type": "Sequence", "decoders": [meta, {"type": "ByteFallback"}, {"type": "Fuse"}, strip]},
