@@ -316,6 +316,7 @@ class Parser {
     any.add(0, kLastCode);
     uint32_t look = 0;
     if (which == 'b' || which == 'B') {
+      ++bounds_;
       CharSet word = word_by_itself();
       LINNET_TRY(look_behind(word, &word_behind_, &look));
       const bool apart = which == 'b';  // on one side a word, on the other none
@@ -601,7 +602,7 @@ class Parser {
   Status group(uint32_t depth, uint32_t* out) {
     const size_t from = at_++;
     const Options outer = on_;
-    const uint32_t held = held_;
+    const uint32_t held = held_, bounds = bounds_;
     bool condition = false, negated = false, behind = false, atomic = false, whole_rest = false;
     const bool joined = take("?:");
     if (!joined) last_letter_ = 0;
@@ -639,9 +640,13 @@ class Parser {
     on_ = outer;
     if (atomic) *out = add({Node::kAtomic, 0, {*out}});
     if (!condition) return LINNET_OK;
-    if (behind && held != held_) {  // in the library such a group reads no further than to where the look-behind stands
+    // In the library what stands in look-behind reads no further than to its end, and at the text's start \B holds there.
+    const char* const odd = held != held_                             ? "a possessive repeat or an atomic group"
+                            : bounds != bounds_ && may_be_empty(*out) ? "a word boundary and no character"
+                                                                      : nullptr;
+    if (behind && odd) {
       at_ = from;
-      return refuse("a possessive repeat or an atomic group in look-behind");
+      return refuse(odd, " in look-behind");
     }
     CharSet set;
     if (behind || !as_condition(*out, &set)) {
@@ -840,8 +845,8 @@ class Parser {
   Error* err_;
   size_t at_ = 0;
   Options on_;
-  char last_letter_ = 0;  // the letter right before, lower case
-  uint32_t held_ = 0;     // atomic groups and possessive repeats up to here
+  char last_letter_ = 0;            // the letter right before, lower case
+  uint32_t held_ = 0, bounds_ = 0;  // atomic groups and possessive repeats, \b and \B up to here
   uint32_t word_behind_ = kNoLook, others_behind_ = kNoLook, any_behind_ = kNoLook;
 };
 

@@ -319,6 +319,7 @@ TEST_CASE("patterns that are not understood are refused by name and place") {
                                                        {"a(?<=b?+)", "a possessive repeat or an atomic group in look-behind at byte 1"},
                                                        {"(?<!(?>b))", "a possessive repeat or an atomic group in look-behind"},
                                                        {"(?<=\\R)a", "a possessive repeat or an atomic group in look-behind"},
+                                                       {"\\w*(?<!\\B[ab]?)b", "a word boundary and no character in look-behind at byte 3"},
                                                        {"(?:a?)*+", "a repeat of what may match nothing"},
                                                        {kManyEnds, "more than 8 looks ahead and behind, with those of atomic groups"},
                                                        {"a{1,2}+", "a mark behind {}"},
