@@ -21,6 +21,7 @@ struct PropertyRange {
   uint32_t first;
   uint8_t category, script;
 };
+#include "library_classes.inc"
 #include "unicode_properties.inc"
 
 constexpr size_t kMaxPatternBytes = 1u << 14, kMaxSets = 1024, kMaxProgram = 1u << 15, kMaxTable = 1u << 19;
@@ -89,6 +90,12 @@ CharSet word_by_itself() {
   return set;
 }
 
+CharSet hex_digits() {
+  CharSet set;
+  for (const CharRange r : {CharRange{'0', '9'}, {'A', 'F'}, {'a', 'f'}}) set.add(r.first, r.last);
+  return set;
+}
+
 struct LongName {
   std::string_view name, category;
 };
@@ -131,7 +138,9 @@ constexpr LongName kLongNames[] = {{"letter", "L"},
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 bool is_letter(uint32_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
-// The characters of a general category or a script; false: there is none of that name.
+bool posix_class(std::string_view name, CharSet* out);
+
+// The characters of a general category, a script or a POSIX class; false: there is none of that name.
 bool property(std::string_view spelled, CharSet* out) {
   if (spelled == "=word") {
     *out = set_of([](uint32_t c) { return tok::is_word(c); });
@@ -140,6 +149,9 @@ bool property(std::string_view spelled, CharSet* out) {
   std::string name;
   for (const char c : spelled)
     if (c != ' ' && c != '_' && c != '-') name.push_back(lower(c));
+  if (name == "punct") name = "p";  // [:punct:] has the symbols, too
+  if (name == "alphabetic") name = "alpha";
+  if (name != "word" && posix_class(name, out)) return true;  // \p{word} is not the same inside of classes
   std::string_view category = name;
   for (const LongName& l : kLongNames)
     if (l.name == name) category = l.category;
@@ -158,14 +170,66 @@ bool property(std::string_view spelled, CharSet* out) {
   return true;
 }
 
+// [:name:] as Oniguruma has it for Unicode. False: there is none of that name.
+bool posix_class(std::string_view name, CharSet* out) {
+  const auto categories = [out](std::initializer_list<std::string_view> names) {
+    for (const std::string_view category : names) property(category, out);
+  };
+  const auto add = [out](const auto& ranges) {
+    for (const CharRange& r : ranges) out->add(r.first, r.last);
+  };
+  if (name == "alpha" || name == "alnum") {
+    CharSet others;
+    for (const char* category : {"M", "Nd", "Pc"}) property(category, &others);
+    *out = both(word_characters(), inverse(others));
+    add(kAlphabeticMarks);
+    if (name == "alnum") categories({"Nd"});
+  } else if (name == "ascii") {
+    out->add(0, 0x7F);
+  } else if (name == "blank") {
+    categories({"Zs"});
+    out->add('\t', '\t');
+  } else if (name == "cntrl") {
+    categories({"Cc"});
+  } else if (name == "digit") {
+    categories({"Nd"});
+  } else if (name == "graph") {
+    categories({"L", "M", "N", "P", "S", "Cf", "Co"});
+  } else if (name == "lower") {
+    categories({"Ll"});
+    add(kOtherLower);
+  } else if (name == "print") {
+    categories({"L", "M", "N", "P", "S", "Cf", "Co", "Zs"});
+  } else if (name == "punct") {
+    categories({"P", "S"});
+  } else if (name == "space") {
+    *out = white_space();
+  } else if (name == "upper") {
+    categories({"Lu"});
+    add(kOtherUpper);
+  } else if (name == "word") {
+    *out = word_characters();
+  } else if (name == "xdigit") {
+    *out = hex_digits();
+  } else {
+    return false;
+  }
+  out->sort();
+  return true;
+}
+
 // ---- parsing ------------------------------------------------------------------------------------------------------------
 
 struct Node {
-  enum Kind : uint8_t { kSet, kCondition, kSequence, kChoice, kRepeat } kind;
+  enum Kind : uint8_t { kSet, kCondition, kSequence, kChoice, kRepeat, kAtomic } kind;
   uint32_t set = 0;  // kSet, kCondition
   std::vector<uint32_t> parts = {};
   uint32_t least = 0, most = 0;  // kRepeat
   bool lazy = false;
+};
+
+struct Options {  // (?i), (?m): '.' is a line break, too, (?x)
+  bool any_case = false, all = false, extended = false;
 };
 
 class Parser {
@@ -252,6 +316,7 @@ class Parser {
     any.add(0, kLastCode);
     uint32_t look = 0;
     if (which == 'b' || which == 'B') {
+      ++bounds_;
       CharSet word = word_by_itself();
       LINNET_TRY(look_behind(word, &word_behind_, &look));
       const bool apart = which == 'b';  // on one side a word, on the other none
@@ -293,28 +358,33 @@ class Parser {
         return std::all_of(n.parts.begin(), n.parts.end(), empty);
       case Node::kChoice:
         return std::any_of(n.parts.begin(), n.parts.end(), empty);
+      case Node::kAtomic:
+        return empty(n.parts[0]);
       default:
         return n.least == 0 || empty(n.parts[0]);
     }
   }
 
-  Status choice(uint32_t depth, uint32_t* out) {
+  // joined: of (?:a), where the library sees letters in front and behind as one text.
+  Status choice(uint32_t depth, uint32_t* out, bool joined = false) {
     if (depth > kMaxDepth) return refuse("groups more than ", kMaxDepth, " deep");
     Node node{Node::kChoice};
     do {
-      last_letter_ = 0;
+      if (!joined || !node.parts.empty()) last_letter_ = 0;
       uint32_t part = 0;
       LINNET_TRY(sequence(depth, &part));
       node.parts.push_back(part);
     } while (take("|"));
-    last_letter_ = 0;
+    if (!joined || node.parts.size() > 1) last_letter_ = 0;
     *out = node.parts.size() == 1 ? node.parts[0] : add(std::move(node));
     return LINNET_OK;
   }
 
   Status sequence(uint32_t depth, uint32_t* out) {
     Node node{Node::kSequence};
-    while (more() && !is('|') && !is(')')) {
+    for (;;) {
+      LINNET_TRY(skip());
+      if (!more() || is('|') || is(')')) break;
       uint32_t part = 0;
       LINNET_TRY(atom(depth, &part));
       LINNET_TRY(repeats(&part));
@@ -325,8 +395,26 @@ class Parser {
     return LINNET_OK;
   }
 
+  // Comments, and white space where (?x) says so.
+  Status skip() {
+    for (;;) {
+      if (take("(?#")) {
+        while (more() && !is(')')) at_ += is('\\') ? 2 : 1;
+        at_ = std::min(at_, s_.size());
+        if (!take(")")) return refuse("the end inside a comment");
+      } else if (on_.extended && is('#')) {
+        at_ = std::min(s_.find('\n', at_), s_.size());
+      } else if (on_.extended && more() && (is(' ') || (s_[at_] >= '\t' && s_[at_] <= '\r'))) {
+        ++at_;
+      } else {
+        return LINNET_OK;
+      }
+    }
+  }
+
   Status repeats(uint32_t* part) {
     uint32_t least = 0, most = kForever;
+    LINNET_TRY(skip());
     const size_t from = at_;
     const bool interval = is('{');
     if (take("+")) {
@@ -350,13 +438,18 @@ class Parser {
     const bool possessive = is('+'), lazy = is('?');
     if (interval && (possessive || (lazy && least == most))) return refuse_at("a mark behind {}");
     at_ += possessive || lazy;
+    LINNET_TRY(skip());
     if (is('*') || is('+') || is('?') || is('{')) return refuse_at("a repeat of a repeat");
     if (!possessive) {
       *part = add({Node::kRepeat, 0, {*part}, least, most, lazy});
       return LINNET_OK;
     }
+    ++held_;
+    if (kind != Node::kSet) {
+      *part = add({Node::kAtomic, 0, {add({Node::kRepeat, 0, {*part}, least, most})}});
+      return LINNET_OK;
+    }
     // A run that gives nothing back ends where the class does.
-    if (kind != Node::kSet) return refuse_at("a possessive repeat of more than a class");
     const uint32_t stop = add_set(Node::kCondition, inverse(sets[nodes[*part].set]));
     if (most == 1) {
       *part = add({Node::kChoice, 0, {*part, stop}});
@@ -392,6 +485,10 @@ class Parser {
   Status atom(uint32_t depth, uint32_t* out) {
     const char c = s_[at_];
     if (c == '(') return group(depth, out);
+    if (take("\\R")) {
+      line_break(out);
+      return LINNET_OK;
+    }
     CharSet set;
     if (c == '[') {
       last_letter_ = 0;
@@ -400,7 +497,7 @@ class Parser {
     } else if (c == '.') {
       last_letter_ = 0;
       ++at_;
-      set.add('\n', '\n');
+      if (!on_.all) set.add('\n', '\n');
       set = inverse(set);
       set.end = false;
     } else if (c == '$' || s_.compare(at_, 2, "\\z") == 0) {
@@ -426,6 +523,7 @@ class Parser {
         LINNET_TRY(escape(false, &set, &is_char, &code));
       else
         code = take_char();
+      if (on_.extended && c != '\\' && code >= 0x80 && white_space().has(code)) return refuse("white space beyond ASCII behind (?x)");
       if (is_char) LINNET_TRY(add_char(code, code, &set));
       LINNET_TRY(no_ligature(is_char ? code : 0));
       set.sort();
@@ -434,12 +532,24 @@ class Parser {
     return LINNET_OK;
   }
 
+  // (?>\r\n|[\n-\r\u0085\u2028\u2029])
+  void line_break(uint32_t* out) {
+    CharSet any, first, second;
+    for (const CharRange r : {CharRange{'\n', '\r'}, {0x85, 0x85}, {0x2028, 0x2029}}) any.add(r.first, r.last);
+    first.add('\r', '\r');
+    second.add('\n', '\n');
+    const uint32_t two = add({Node::kSequence, 0, {add_set(Node::kSet, first), add_set(Node::kSet, second)}});
+    *out = add({Node::kAtomic, 0, {add({Node::kChoice, 0, {two, add_set(Node::kSet, any)}})}});
+    ++held_;
+    last_letter_ = 0;
+  }
+
   // Without case, Oniguruma takes one character for two letters: U+00DF for "ss", U+FB01 for "fi".
   Status no_ligature(uint32_t code) {
     const char letter = static_cast<char>(code < 0x80 && is_letter(code) ? code | 32 : 0);
     const char pair[] = {last_letter_, letter};
     for (const std::string_view two : {"ss", "ff", "fi", "fl", "st"})
-      if (any_case_ && two == std::string_view(pair, 2)) return refuse("'", two, "' without case");
+      if (on_.any_case && two == std::string_view(pair, 2)) return refuse("'", two, "' without case");
     last_letter_ = letter;
     return LINNET_OK;
   }
@@ -447,7 +557,7 @@ class Parser {
   // Characters, in both cases where case is ignored.
   Status add_char(uint32_t first, uint32_t last, CharSet* set) {
     set->add(first, last);
-    if (!any_case_) return LINNET_OK;
+    if (!on_.any_case) return LINNET_OK;
     if (last >= 0x80) return refuse("a character beyond ASCII without case");
     for (uint32_t c = first; c <= last; ++c) {
       if (!is_letter(c)) continue;
@@ -458,16 +568,48 @@ class Parser {
     return LINNET_OK;
   }
 
+  // Behind '(' as in (?i), (?m-x:a): false: it is no such group, and nothing is read.
+  bool options(bool* whole_rest) {
+    size_t i = at_ + 1;
+    Options now = on_;
+    bool off = false;
+    for (; is('?') && i < s_.size() && std::string_view("imx-").find(s_[i]) != std::string_view::npos; ++i) {
+      const bool yes = !off;
+      if (s_[i] == '-' && off) return false;
+      off = off || s_[i] == '-';
+      if (s_[i] == 'i') now.any_case = yes;
+      if (s_[i] == 'm') now.all = yes;
+      if (s_[i] == 'x') now.extended = yes;
+    }
+    if (i == at_ + 1 || i >= s_.size() || (s_[i] != ':' && s_[i] != ')')) return false;
+    *whole_rest = s_[i] == ')';
+    at_ = i + 1;
+    on_ = now;
+    return true;
+  }
+  // Behind '(' as in (?<name>a): a group as any other.
+  bool name() {
+    if (!is('?') || (!is('<', 1) && !is('\'', 1))) return false;
+    size_t i = at_ + 2;
+    const auto letter = [this, &i] { return i < s_.size() && (is_letter(static_cast<uint8_t>(s_[i])) || s_[i] == '_'); };
+    if (!letter()) return false;
+    while (letter() || (i < s_.size() && s_[i] >= '0' && s_[i] <= '9')) ++i;
+    if (i >= s_.size() || s_[i] != (is('<', 1) ? '>' : '\'')) return false;
+    at_ = i + 1;
+    return true;
+  }
+
   Status group(uint32_t depth, uint32_t* out) {
     const size_t from = at_++;
-    const bool outer_case = any_case_;
-    bool condition = false, negated = false, behind = false;
-    last_letter_ = 0;
-    if (take("?:")) {
-    } else if (take("?i:")) {
-      any_case_ = true;
-    } else if (take("?-i:")) {
-      any_case_ = false;
+    const Options outer = on_;
+    const uint32_t held = held_, bounds = bounds_;
+    bool condition = false, negated = false, behind = false, atomic = false, whole_rest = false;
+    const bool joined = take("?:");
+    if (!joined) last_letter_ = 0;
+    if (joined || name()) {
+    } else if (take("?>")) {
+      atomic = true;
+      ++held_;
     } else if (is('?') && (is('=', 1) || is('!', 1))) {
       condition = true;
       negated = is('!', 1);
@@ -476,28 +618,36 @@ class Parser {
       condition = behind = true;
       negated = is('!', 2);
       at_ += 3;
-    } else if (take("?i)") || take("?-i)")) {
-      // It holds up to the end of the group, for all alternatives that come behind it, which are one group.
-      any_case_ = s_[at_ - 3] == '?';
-      LINNET_TRY(choice(depth + 1, out));
-      any_case_ = outer_case;
-      return LINNET_OK;
+    } else if (options(&whole_rest)) {
+      if (whole_rest) {  // It holds up to the end of the group, for all alternatives that come behind it, which are one group.
+        LINNET_TRY(choice(depth + 1, out));
+        on_ = outer;
+        return LINNET_OK;
+      }
     } else if (is('?')) {
       at_ = from;
-      const char* const what = is('>', 2)   ? "an atomic group"
-                               : is('<', 2) ? "a named group"
-                               : is('(', 2) ? "a condition on a group"
-                               : is('~', 2) ? "an absent operator"
-                                            : "a group with such a mark";
+      const char* const what = is('<', 2) || is('\'', 2) ? "a group's name"
+                               : is('(', 2)              ? "a condition on a group"
+                               : is('~', 2)              ? "an absent operator"
+                                                         : "a group with such a mark";
       return refuse(what);
     } else if (is('*')) {
       at_ = from;
       return refuse("a callout");
     }
-    LINNET_TRY(choice(depth + 1, out));
+    LINNET_TRY(choice(depth + 1, out, joined));
     if (!take(")")) return refuse("the end inside a group");
-    any_case_ = outer_case;
+    on_ = outer;
+    if (atomic) *out = add({Node::kAtomic, 0, {*out}});
     if (!condition) return LINNET_OK;
+    // In the library what stands in look-behind reads no further than to its end, and at the text's start \B holds there.
+    const char* const odd = held != held_                             ? "a possessive repeat or an atomic group"
+                            : bounds != bounds_ && may_be_empty(*out) ? "a word boundary and no character"
+                                                                      : nullptr;
+    if (behind && odd) {
+      at_ = from;
+      return refuse(odd, " in look-behind");
+    }
     CharSet set;
     if (behind || !as_condition(*out, &set)) {
       const size_t end = at_;
@@ -529,14 +679,14 @@ class Parser {
   Status char_class(uint32_t depth, CharSet* out) {
     if (depth > kMaxDepth) return refuse("classes more than ", kMaxDepth, " deep");
     const bool negated = take("^");
-    if (negated && any_case_) return refuse("an inverted class without case");
+    if (negated && on_.any_case) return refuse("an inverted class without case");
     bool cut = false;
     CharSet now;
     for (bool empty = true;; empty = false) {
       if (!more()) return refuse("the end inside a class");
       if (empty && is(']')) return refuse("an empty class");
       const bool joined = s_.compare(at_, 2, "&&") == 0;
-      if (joined && any_case_) return refuse("'&&' without case");
+      if (joined && on_.any_case) return refuse("'&&' without case");
       if (joined || is(']')) {
         if (empty) return refuse("'&&' without a class");
         now.sort();
@@ -557,9 +707,13 @@ class Parser {
   Status class_item(uint32_t depth, CharSet* now) {
     const size_t from = at_;
     if (is('[')) {
-      if (is(':', 1)) return refuse("a POSIX class");
-      ++at_;
       CharSet inner;
+      if (is(':', 1)) {
+        LINNET_TRY(posix_item(&inner));
+        now->add(inner);
+        return no_range();
+      }
+      ++at_;
       LINNET_TRY(char_class(depth + 1, &inner));
       now->add(inner);
       return no_range();
@@ -580,6 +734,14 @@ class Parser {
       if (!is_char || last < first) return refuse("a range that is none");
     }
     return add_char(first, last, now);
+  }
+  Status posix_item(CharSet* out) {
+    const size_t name = at_ + (is('^', 2) ? 3 : 2), end = s_.find(":]", name);
+    if (end == s_.npos || !posix_class(s_.substr(name, end - name), out)) return refuse("a POSIX class of such a name");
+    if (on_.any_case) return refuse("a POSIX class without case");
+    if (is('^', 2)) *out = inverse(*out);
+    at_ = end + 2;
+    return LINNET_OK;
   }
   Status no_range() { return is('-') && !is(']', 1) ? refuse("a range from a class on") : LINNET_OK; }
   Status class_char(CharSet* now, bool* is_char, uint32_t* code) {
@@ -614,9 +776,13 @@ class Parser {
       case 'W':
         found = in_class ? word_characters() : word_by_itself();
         break;
+      case 'h':
+      case 'H':
+        found = hex_digits();
+        break;
       case 'p':
       case 'P': {
-        if (any_case_ && in_class) return refuse_at("without case, an escape");
+        if (on_.any_case && in_class) return refuse_at("without case, an escape");
         const size_t end = is('{') ? s_.find('}', at_) : s_.npos;
         if (end == s_.npos) return refuse_at("an escape without {}");
         std::string_view name = s_.substr(at_ + 1, end - at_ - 1);
@@ -631,7 +797,7 @@ class Parser {
         *is_char = true;
         return escaped_char(c, from, code);
     }
-    if (c == 'D' || c == 'S' || c == 'W' || c == 'P') found = inverse(found);
+    if (c == 'D' || c == 'S' || c == 'W' || c == 'H' || c == 'P') found = inverse(found);
     set->add(found);
     return LINNET_OK;
   }
@@ -678,8 +844,9 @@ class Parser {
   const char* label_;
   Error* err_;
   size_t at_ = 0;
-  bool any_case_ = false;
-  char last_letter_ = 0;  // the letter right before, lower case
+  Options on_;
+  char last_letter_ = 0;            // the letter right before, lower case
+  uint32_t held_ = 0, bounds_ = 0;  // atomic groups and possessive repeats, \b and \B up to here
   uint32_t word_behind_ = kNoLook, others_behind_ = kNoLook, any_behind_ = kNoLook;
 };
 
@@ -690,6 +857,14 @@ struct Op {
   uint32_t set, next, other;  // kEither: next is tried first
 };
 
+struct Arc {  // of an atomic group's state; the first one of a state is where the group ends, the others read
+  uint32_t set, to;
+};
+struct OwnSet {  // symbols with the answers of so many looks
+  uint32_t bits;
+  const std::vector<bool>* has;
+};
+
 class Compiler {
  public:
   Compiler(Parser* parsed, SplitTables* out) : p_(*parsed), out_(*out) {}
@@ -698,12 +873,20 @@ class Compiler {
     if (!classes()) return p_.refuse("more than ", tok::kMaxClasses, " kinds of characters");
     uint32_t start = 0;
     for (const Parser::Look& look : p_.looks) {
+      LINNET_TRY(atomic_groups(look.root, look.ahead));
       LINNET_TRY(write_all(look.root, &start));
-      if (!look_states(start, look.ahead)) return p_.refuse("more states than fit");
-      ++bits_;
+      seen_.assign(program_.size(), 0);
+      if (look.ahead) sort_places();
+      const auto next = [&](const State& from, uint32_t symbol, State* to) {
+        return look.ahead ? ahead(from, start, symbol, to) : behind(from, start, symbol, to);
+      };
+      if (!look_states(look.ahead, next)) return p_.refuse("more states than fit");
+      bit_of_.push_back(bits_++);
     }
+    LINNET_TRY(atomic_groups(root, true));
     LINNET_TRY(write_all(root, &start));
-    if (!states(start)) return p_.refuse("more states than fit");
+    if (!states(start, &out_.next)) return p_.refuse("more states than fit");
+    out_.n_states = static_cast<uint32_t>(out_.next.size() / width());
     if (!reads_once()) return p_.refuse("what reads the same text again and again");
     out_.may_be_empty = p_.matches_nothing;
     return LINNET_OK;
@@ -739,6 +922,8 @@ class Compiler {
         for (size_t i = n.parts.size() - 1; i-- > 0;) rest = either(write(n.parts[i], next), rest, false);
         return rest;
       }
+      case Node::kAtomic:
+        return write_atomic(atomic_.at(id), next);
       default:
         break;
     }
@@ -756,6 +941,136 @@ class Compiler {
   }
   uint32_t either(uint32_t first, uint32_t second, bool swapped) {
     return add({Op::kEither, 0, swapped ? second : first, swapped ? first : second});
+  }
+
+  // Each state is a place: it is left where its group's match ends, or reads on.
+  uint32_t write_atomic(const std::vector<std::vector<Arc>>& states, uint32_t next) {
+    std::vector<uint32_t> heads;
+    for (size_t i = 0; i < states.size(); ++i) heads.push_back(either(next, next, false));
+    for (size_t i = 0; i < states.size() && program_.size() <= kMaxProgram; ++i) {
+      uint32_t rest = add({Op::kCondition, states[i][0].set, next, 0});
+      for (size_t k = 1; k < states[i].size(); ++k)
+        rest = either(add({Op::kRead, states[i][k].set, heads[states[i][k].to], 0}), rest, false);
+      program_[heads[i]].next = program_[heads[i]].other = rest;
+    }
+    return heads[0];
+  }
+
+  // The first match of (?>A) from a place on is what A by itself, made deterministic, says last. So A is written as those states, which are
+  // left where a match ends behind which none ends as the text goes on: there is one way through them, and trying it in any order is the
+  // same. Whether none ends is often known from the next character; else a look ahead of its own answers it for a state.
+  // Inner groups come first. last: nothing stands behind the node, so that nothing could make it give back, and it is as any group.
+  Status atomic_groups(uint32_t id, bool last) {
+    Node& n = p_.nodes[id];
+    for (size_t i = 0; i < n.parts.size(); ++i) {
+      const bool stays = n.kind == Node::kChoice || (n.kind == Node::kSequence && i + 1 == n.parts.size());
+      LINNET_TRY(atomic_groups(n.parts[i], n.kind == Node::kAtomic || (last && stays)));
+    }
+    if (n.kind == Node::kAtomic && last) n.kind = Node::kSequence;
+    return n.kind == Node::kAtomic ? atomic_group(id) : LINNET_OK;
+  }
+
+  Status atomic_group(uint32_t id) {
+    uint32_t start = 0;
+    LINNET_TRY(write_all(p_.nodes[id].parts[0], &start));
+    std::vector<uint16_t> next;
+    if (!states(start, &next) || !keep_last_matches(&next) || !merge_states(&next)) return p_.refuse("more states than fit");
+    constexpr uint16_t kMatch = tok::kPatternMatch;
+    const uint32_t bits = bits_, kinds = width(), n = static_cast<uint32_t>(next.size() / kinds);
+    const auto row = [&](uint32_t state, uint32_t symbol) {  // of a symbol with the answers that came since
+      return next[state * kinds + (symbol >> bits_ << bits | (symbol & ((1u << bits) - 1)))];
+    };
+    const auto unsure = [](uint16_t to) { return (to & kMatch) && to != kMatch; };
+    std::vector<uint32_t> look(n, kNoLook);
+    for (uint32_t state = 1; state < n; ++state) {
+      if (std::none_of(next.begin() + state * kinds, next.begin() + (state + 1) * kinds, unsure)) continue;
+      if (p_.looks.size() + ++own_looks_ > tok::kMaxLooks)
+        return p_.refuse("more than ", tok::kMaxLooks, " looks ahead and behind, with those of atomic groups");
+      // From behind a character: the states from which a match ends there or later.
+      const auto leads = [&](const State& from, uint32_t symbol, State* to) {
+        const auto on = [&](uint16_t there) { return std::binary_search(from.begin(), from.end(), uint32_t{there} & ~uint32_t{kMatch}); };
+        to->clear();
+        steps_ += n;
+        for (uint32_t s = 1; s < n; ++s)
+          if ((row(s, symbol) & kMatch) || on(row(s, symbol))) to->push_back(s);
+        return on(row(state, symbol));
+      };
+      if (!look_states(true, leads)) return p_.refuse("more states than fit");
+      look[state] = bits_++;
+    }
+    auto& written = atomic_[id];
+    for (uint32_t state = 1; state < n; ++state) {
+      std::map<uint32_t, std::vector<bool>> by_goal;
+      by_goal[0].assign(width(), false);  // where the group ends, even if it does nowhere
+      for (uint32_t symbol = 0; symbol < width(); ++symbol) {
+        uint16_t to = row(state, symbol);
+        if (unsure(to)) to = symbol >> look[state] & 1 ? to & ~kMatch : kMatch;
+        if (to == 0) continue;
+        std::vector<bool>& set = by_goal[to & ~kMatch];
+        set.resize(width());
+        set[symbol] = true;
+      }
+      written.emplace_back();
+      for (auto& [goal, set] : by_goal) {
+        const auto [at, is_new] = own_sets_.try_emplace(std::move(set), static_cast<uint32_t>(p_.sets.size() + own_sets_.size()));
+        if (own_sets_.size() > kMaxSets) return p_.refuse("more than ", kMaxSets, " classes of atomic groups");
+        if (is_new) own_set_.push_back({bits_, &at->first});
+        written.back().push_back({at->second, goal - 1});
+      }
+    }
+    return LINNET_OK;
+  }
+
+  // Takes out matches behind which another one is sure to end, and what reads on though none will. False: too many steps.
+  bool keep_last_matches(std::vector<uint16_t>* next) {
+    constexpr uint16_t kMatch = tok::kPatternMatch;
+    const size_t kinds = width(), n = next->size() / kinds;
+    std::vector<bool> may(n, false), will(n, true);
+    will[0] = false;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t state = n; state-- > 1;) {
+        const auto from = next->begin() + static_cast<ptrdiff_t>(state * kinds), to = from + static_cast<ptrdiff_t>(kinds);
+        const bool can = std::any_of(from, to, [&](uint16_t t) { return (t & kMatch) || may[t]; });
+        const bool must = std::all_of(from, to, [&](uint16_t t) { return (t & kMatch) || will[t]; });
+        changed = changed || can != may[state] || must != will[state];
+        may[state] = can, will[state] = must;
+      }
+      if ((steps_ += next->size()) > kMaxSteps) return false;
+    }
+    for (uint16_t& t : *next) {
+      const uint16_t to = t & ~kMatch;
+      t = !may[to] ? t & kMatch : will[to] ? to : t;
+    }
+    return true;
+  }
+  // States that go on alike become one; the first two stay the first two. False: too many steps.
+  bool merge_states(std::vector<uint16_t>* next) {
+    constexpr uint16_t kMatch = tok::kPatternMatch;
+    const size_t kinds = width(), n = next->size() / kinds;
+    std::vector<uint16_t> group(n, 1);
+    group[0] = 0;
+    for (size_t before = 0, groups = 2; before != groups;) {
+      before = groups;
+      std::map<std::vector<uint16_t>, uint16_t> known;
+      std::vector<uint16_t> now(n, 0), key;
+      for (size_t state = 1; state < n; ++state) {
+        key.assign(1, group[state]);
+        for (size_t k = state * kinds; k < (state + 1) * kinds; ++k)
+          key.push_back(static_cast<uint16_t>(group[(*next)[k] & ~kMatch] | ((*next)[k] & kMatch)));
+        now[state] = known.try_emplace(key, static_cast<uint16_t>(known.size() + 1)).first->second;
+      }
+      group = std::move(now);
+      groups = known.size() + 1;
+      if ((steps_ += next->size()) > kMaxSteps) return false;
+    }
+    std::vector<uint16_t> merged(kinds, 0);
+    for (size_t state = 1; state < n; ++state)
+      if (group[state] * kinds == merged.size())
+        for (size_t k = state * kinds; k < (state + 1) * kinds; ++k)
+          merged.push_back(static_cast<uint16_t>(group[(*next)[k] & ~kMatch] | ((*next)[k] & kMatch)));
+    *next = std::move(merged);
+    return true;
   }
 
   // Code points that no set tells apart are of one class.
@@ -797,8 +1112,12 @@ class Compiler {
   uint32_t width() const { return (out_.n_classes + 1) << bits_; }
   // A symbol is a class, or the end, and the answers of the looks that come before.
   bool in(uint32_t symbol, uint32_t set) const {
+    if (set >= p_.sets.size()) {
+      const OwnSet& own = own_set_[set - p_.sets.size()];
+      return (*own.has)[symbol >> bits_ << own.bits | (symbol & ((1u << own.bits) - 1))];
+    }
     const CharSet& s = p_.sets[set];
-    return s.look == kNoLook ? in_set_[symbol >> bits_][set] : (symbol >> s.look & 1) == s.yes;
+    return s.look == kNoLook ? in_set_[symbol >> bits_][set] : (symbol >> bit_of_[s.look] & 1) == s.yes;
   }
   bool reads(uint32_t symbol, const Op& op) const { return op.kind == Op::kRead && symbol >> bits_ < out_.n_classes && in(symbol, op.set); }
 
@@ -870,10 +1189,10 @@ class Compiler {
     after_reads_.erase(std::unique(after_reads_.begin(), after_reads_.end()), after_reads_.end());
   }
 
-  bool look_states(uint32_t start, bool is_ahead) {
+  // next(state, symbol, &to): the answer in front of the symbol.
+  template <class Next>
+  bool look_states(bool is_ahead, const Next& next) {
     SplitTables::Look look{is_ahead};
-    seen_.assign(program_.size(), 0);
-    if (is_ahead) sort_places();
     std::map<State, uint32_t> known = {{{}, 0}};
     std::vector<State> all = {{}};
     State to;
@@ -881,7 +1200,7 @@ class Compiler {
       if ((i + 1) * width() > kMaxTable) return false;
       for (uint32_t symbol = 0; symbol < width(); ++symbol) {
         if (steps_ > kMaxSteps) return false;
-        const bool yes = is_ahead ? ahead(all[i], start, symbol, &to) : behind(all[i], start, symbol, &to);
+        const bool yes = next(all[i], symbol, &to);
         const auto [at, is_new] = known.try_emplace(to, static_cast<uint32_t>(all.size()));
         if (is_new) all.push_back(to);
         if (at->second >= tok::kMaxStates) return false;
@@ -920,12 +1239,13 @@ class Compiler {
     return false;
   }
 
-  bool states(uint32_t start) {
+  // The state behind each symbol, for each state: 0 is none, kPatternStart the first one.
+  bool states(uint32_t start, std::vector<uint16_t>* next) {
     seen_.assign(program_.size(), 0);
     taken_.assign(program_.size(), 0);
     std::map<State, uint32_t> known = {{{}, 0}, {{start}, tok::kPatternStart}};
     std::vector<State> all = {{}, {start}};
-    out_.next.assign(width(), 0);
+    next->assign(width(), 0);
     State to;
     for (size_t i = 1; i < all.size(); ++i) {
       if (all.size() > tok::kMaxStates || (i + 1) * width() > kMaxTable || steps_ > kMaxSteps) return false;
@@ -934,10 +1254,9 @@ class Compiler {
         const auto [at, is_new] = known.try_emplace(to, static_cast<uint32_t>(all.size()));
         if (is_new) all.push_back(to);
         if (at->second > tok::kMaxStates) return false;
-        out_.next.push_back(static_cast<uint16_t>(at->second | (match ? tok::kPatternMatch : 0)));
+        next->push_back(static_cast<uint16_t>(at->second | (match ? tok::kPatternMatch : 0)));
       }
     }
-    out_.n_states = static_cast<uint32_t>(all.size());
     return true;
   }
 
@@ -1009,6 +1328,11 @@ class Compiler {
   std::vector<uint32_t> order_, after_reads_;  // places for ahead()
   std::vector<bool> leads_;
   uint32_t mark_ = 0, bits_ = 0;  // bits_: looks whose answers are read
+  std::vector<uint32_t> bit_of_;  // of a pattern's look; those of atomic groups stand between
+  size_t own_looks_ = 0;
+  std::map<uint32_t, std::vector<std::vector<Arc>>> atomic_;  // by node, for each state
+  std::map<std::vector<bool>, uint32_t> own_sets_;            // of symbols; they are numbered behind the parser's
+  std::vector<OwnSet> own_set_;
   size_t steps_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and unicode_properties.inc,
-../convert/library_maps.inc and library_punctuation.inc (which needs tokenizers 0.23.3), ../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
+../convert/library_maps.inc, library_classes.inc and library_punctuation.inc (which needs tokenizers 0.23.3), ../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
 
 Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11) and a Perl that has the same (5.36): PCRE2 10.42, which the tests
 compare the splitters with, knows the same version.
@@ -120,6 +120,24 @@ def write_library():
     files[False] += "constexpr uint32_t kNotCompatible[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 12]) for i in range(0, len(cells), 12)) + "};\n"
     for core, file in ((True, HERE / "library_punctuation.inc"), (False, HERE.parent / "convert" / "library_maps.inc")):
         file.write_text("// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What it sees otherwise than Unicode 14.\n" + files[core])
+
+
+def write_library_classes():
+    """What the library's [[:alpha:]], [[:lower:]] and [[:upper:]] have beyond general categories, of Unicode 14's characters."""
+    from tokenizers import Regex, __version__, pre_tokenizers
+    known = [chr(c) for c in range(LAST + 1) if ud.category(chr(c)) not in ("Cn", "Cs")]
+    text = "// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What its POSIX classes have beyond categories.\n"
+    for name, regex in (("kAlphabeticMarks", r"[[:alpha:]&&\p{M}]"), ("kOtherLower", r"[[:lower:]&&\P{Ll}]"), ("kOtherUpper", r"[[:upper:]&&\P{Lu}]")):
+        found = pre_tokenizers.Split(Regex(regex), behavior="removed", invert=True).pre_tokenize_str("".join(known))
+        rows = []
+        for c in (ord(c) for piece, _ in found for c in piece):
+            if rows and rows[-1][1] == c - 1:
+                rows[-1][1] = c
+            else:
+                rows.append([c, c])
+        cells = ["{0x%X, 0x%X}" % (first, last) for first, last in rows]
+        text += "constexpr CharRange %s[] = {\n  " % name + ",\n  ".join(", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)) + "};\n"
+    (HERE.parent / "convert" / "library_classes.inc").write_text(text)
 
 
 PERL_SCRIPTS = """use Unicode::UCD qw(prop_invmap);
@@ -299,6 +317,7 @@ def main():
     write_class()
     write_maps()
     write_library()
+    write_library_classes()
     write_properties()
     write_cases(*write_nfc())
     write_case()

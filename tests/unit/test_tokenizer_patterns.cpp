@@ -102,20 +102,17 @@ std::string random_pattern(std::mt19937& rng, int depth) {
   std::string out;
   for (size_t n = 1 + rng() % 3; n; --n) {
     const auto kind = rng() % 10;
-    bool set = true;
     if (kind < 2 && depth) {
-      out += (rng() % 4 ? "(?:" : "(") + random_pattern(rng, depth - 1) + "|" + random_pattern(rng, depth - 1) + ")";
-      set = false;
+      out += (rng() % 4 ? "(?:" : rng() % 2 ? "(" : "(?>") + random_pattern(rng, depth - 1) + "|" + random_pattern(rng, depth - 1) + ")";
     } else if (kind == 2) {
       out += "(?i:" + std::string(rng() % 2 ? "'s|k" : "[a-k]x") + ")";
-      set = false;
     } else if (kind == 3) {
       out += looks[rng() % std::size(looks)];
       continue;
     } else {
       out += atoms[rng() % (std::size(atoms) - (depth ? 0 : 2))];
     }
-    if (rng() % 2) out += repeats[rng() % (std::size(repeats) - (set ? 0 : 3))];
+    if (rng() % 2) out += repeats[rng() % std::size(repeats)];
   }
   return out;
 }
@@ -300,18 +297,31 @@ TEST_CASE("a compiled pattern is about as fast as a splitter that is written out
 }
 
 TEST_CASE("patterns that are not understood are refused by name and place") {
+  // Each of these letters leaves another word to be looked for.
+  const char* const kManyEnds = "(?>abb|a|cdd|c|eff|e|ghh|g|ijj|i|kll|k|mnn|m|opp|o|qrr|q)x";
   const std::pair<const char*, const char*> cases[] = {{"a(?<=b{9})", "look-behind of more than 8 characters at byte 1 of "},
                                                        {"a(?<!b+)", "look-behind of more than 8 characters at byte 1"},
                                                        {"(a)\\1", "a back-reference '\\1' at byte 3"},
                                                        {"\\k<a>", "a back-reference"},
                                                        {"\\g<0>", "a call of a group"},
-                                                       {"(?>a)", "an atomic group"},
-                                                       {"(?<n>a)", "a named group"},
+                                                       {"(?<1>a)", "a group's name at byte 0"},
+                                                       {"(?<n", "a group's name"},
                                                        {"(?(1)a|b)", "a condition on a group"},
-                                                       {"(?m)a", "a group with such a mark"},
+                                                       {"(?W)a", "a group with such a mark"},
+                                                       {"(?P<n>a)", "a group with such a mark"},
+                                                       {"(?i-", "a group with such a mark"},
+                                                       {"(?#a", "the end inside a comment"},
+                                                       {"a(?#\\", "the end inside a comment"},
+                                                       {"(?x)a+ +", "a repeat of a repeat"},
+                                                       {"(?x)a\u3000", "white space beyond ASCII behind (?x)"},
                                                        {"a\\Gb", "an anchor '\\G' at byte 1"},
                                                        {"a(?=bc)?", "a repeated condition at byte 7"},
-                                                       {"(?:ab)++", "a possessive repeat of more than a class at byte 6"},
+                                                       {"a(?<=b?+)", "a possessive repeat or an atomic group in look-behind at byte 1"},
+                                                       {"(?<!(?>b))", "a possessive repeat or an atomic group in look-behind"},
+                                                       {"(?<=\\R)a", "a possessive repeat or an atomic group in look-behind"},
+                                                       {"\\w*(?<!\\B[ab]?)b", "a word boundary and no character in look-behind at byte 3"},
+                                                       {"(?:a?)*+", "a repeat of what may match nothing"},
+                                                       {kManyEnds, "more than 8 looks ahead and behind, with those of atomic groups"},
                                                        {"a{1,2}+", "a mark behind {}"},
                                                        {"a{2}?", "a mark behind {}"},
                                                        {"a**", "a repeat of a repeat"},
@@ -324,7 +334,10 @@ TEST_CASE("patterns that are not understood are refused by name and place") {
                                                        {"a)", "')' without '('"},
                                                        {"[a", "the end inside a class"},
                                                        {"[]", "an empty class"},
-                                                       {"[[:alpha:]]", "a POSIX class"},
+                                                       {"[[:Alpha:]]", "a POSIX class of such a name at byte 1"},
+                                                       {"[[:alpha", "a POSIX class of such a name"},
+                                                       {"(?i:[[:alpha:]])", "a POSIX class without case"},
+                                                       {"[[:alpha:]-z]", "a range from a class on"},
                                                        {"[b-a]", "a range that is none"},
                                                        {"[a-\\d]", "a range that is none"},
                                                        {"[\\d-z]", "a range from a class on"},
@@ -333,8 +346,10 @@ TEST_CASE("patterns that are not understood are refused by name and place") {
                                                        {"\\pL", "an escape without {}"},
                                                        {"\\x{110000}", "an escape"},
                                                        {"\\uD800", "an escape"},
-                                                       {"\\h", "an escape '\\h'"},
+                                                       {"\\X", "an escape '\\X'"},
                                                        {"(?i:ss)", "'ss' without case"},
+                                                       {"(?i)f(?:(?:i))", "'fi' without case"},
+                                                       {"(?i)(?:s)(?#a)t", "'st' without case"},
                                                        {"(?i:é)", "a character beyond ASCII without case"},
                                                        {"(?i:[^a])", "an inverted class without case"},
                                                        {"(?i:[\\p{Lu}])", "without case, an escape"},

@@ -598,7 +598,7 @@ TEST_CASE("Unigram and WordPiece: what is not understood is refused by name") {
   refused(bad, unigram, "/normalizer/precompiled_charsmap", "AAAA", "the precompiled charsmap has 3 bytes");
   refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a*"}}}, {"content", "b"}},
           "a normalizer's pattern that may match nothing is not supported");
-  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "(?>a)"}}}, {"content", "b"}}, "an atomic group");
+  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "(?~a)"}}}, {"content", "b"}}, "an absent operator");
   refused(no, unigram, "/pre_tokenizer", {{"type", "UnicodeScripts"}}, "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/replacement", "_", "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", "pre_tokenizer is not supported");
