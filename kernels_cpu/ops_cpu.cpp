@@ -5,6 +5,7 @@
 #include "attention.h"
 #include "experts.h"
 #include "registry.h"
+#include "short_conv.h"
 
 namespace linnet {
 namespace {
@@ -353,6 +354,7 @@ const Ops cpu_ops = {
     .kv_append = cpu_kv_append,
     .kv_pack = cpu_kv_pack,
     .attention = cpu_attention,
+    .short_conv = cpu_short_conv,
     .scale_rows = scale_rows,
     .act_mul = act_mul,
     .gate_up = gate_up,

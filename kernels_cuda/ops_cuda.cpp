@@ -41,6 +41,7 @@ const Ops cuda_ops = {
     .kv_append = cuda_kv_append,
     .kv_pack = kv_pack,
     .attention = cuda_attention,
+    .short_conv = nullptr,
     .scale_rows = cuda_scale_rows,
     .act_mul = cuda_act_mul,
     .gate_up = gate_up,

@@ -342,6 +342,34 @@ constexpr HfTensor kPhiTensors[] = {
     {"mlp.fc2.bias", kFfnDownBias},
 };
 
+constexpr HfTensor kLfm2Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"embedding_norm.weight", kOutputNorm},  // which is none of the embeddings
+    {"/lm_head.weight", kOutput},
+    {"operator_norm.weight", kAttnNorm},
+    {"conv.in_proj.weight", kConvIn},
+    {"conv.conv.weight", kConvTaps},
+    {"conv.out_proj.weight", kConvOut},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.out_proj.weight", kAttnOut},
+    {"self_attn.q_layernorm.weight", kAttnQNorm},
+    {"self_attn.k_layernorm.weight", kAttnKNorm},
+    {"ffn_norm.weight", kFfnNorm},
+    {"feed_forward.w1.weight", kFfnGate},
+    {"feed_forward.w3.weight", kFfnUp},
+    {"feed_forward.w2.weight", kFfnDown},
+    {"feed_forward.gate.weight", kRouter},
+    {"feed_forward.expert_bias", kRouterCorrection},
+    {"feed_forward.experts.*.w1.weight", kExpertGate},
+    {"feed_forward.experts.*.w3.weight", kExpertUp},
+    {"feed_forward.experts.*.w2.weight", kExpertDown},
+    {"feed_forward.experts.gate_up_proj", kExpertGate, HfRows::kGateUp},  // as transformers 5 has them in memory
+    {"feed_forward.experts.gate_up_proj", kExpertUp, HfRows::kGateUp},
+    {"feed_forward.experts.down_proj", kExpertDown},
+};
+
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
@@ -359,6 +387,7 @@ constexpr HfNames kBloomNames = {{"transformer.", ""}, "h.", LINNET_NAMES(kBloom
 constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET_NAMES(kOptTensors), {}};
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
 constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLfm2Tensors), {}};
 #undef LINNET_NAMES
 
 // ---- names of config.json's keys -----------------------------------------------------------------------------------------------
@@ -404,6 +433,16 @@ constexpr HfAlias kMptKeys[] = {{"d_model", "hidden_size"},
                                 {"max_seq_len", "max_position_embeddings"},
                                 {"layer_norm_epsilon", "rms_norm_eps"},
                                 {}};
+// As newer and older files of LFM2 have them.
+constexpr HfAlias kLfm2Keys[] = {{"norm_eps", "rms_norm_eps"},
+                                 {"block_norm_eps", "rms_norm_eps"},
+                                 {"theta", "rope_theta"},
+                                 {"num_heads", "num_attention_heads"},
+                                 {"block_dim", "hidden_size"},
+                                 {"block_ff_dim", "intermediate_size"},
+                                 {"tie_embedding", "tie_word_embeddings"},
+                                 {"num_dense_layers", "first_k_dense_replace"},
+                                 {}};
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
@@ -468,6 +507,34 @@ constexpr Architecture kArchitectures[] = {
      .window_by_switch = true,
      .spec = {.qk_norm = kQkNormHead},
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
+    // LFM2, LFM2.5: short convolutions beside attention
+    {.name = "lfm2",
+     .hf_class = "Lfm2ForCausalLM",
+     .gguf = "lfm2",
+     .names = &kLfm2Names,
+     .aliases = kLfm2Keys,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .short_conv = true,
+     .spec = {.qk_norm = kQkNormHead, .conv_taps = 3},
+     .only = {{"conv_bias", "false"}, {"block_use_swiglu", "true"}, {"use_pos_enc", "true"}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 128000, .n_kv_heads = 8, .tied = true},
+     .form = {.names = {{kOutputNorm, "token_embd_norm.weight"}}}},
+    // LFM2-8B-A1B, LFM2-24B-A2B
+    {.name = "lfm2_moe",
+     .hf_class = "Lfm2MoeForCausalLM",
+     .gguf = "lfm2moe",
+     .names = &kLfm2Names,
+     .aliases = kLfm2Keys,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .short_conv = true,
+     .spec = {.qk_norm = kQkNormHead, .router_kind = kRouterSigmoid, .router_correction = 1, .conv_taps = 3},
+     .flags = {{"use_expert_bias", true, &ModelSpec::router_correction, 1, 0}},
+     .only = {{"conv_bias", "false"}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 128000, .n_kv_heads = 8, .tied = true},
+     .experts = {.count = "num_experts", .norm_absent = true, .n_absent = 32, .active_absent = 4},
+     .form = {.names = {{kOutputNorm, "token_embd_norm.weight"}}}},
     // Mixtral 8x7B, 8x22B
     {.name = "mixtral",
      .hf_class = "MixtralForCausalLM",

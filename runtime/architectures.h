@@ -149,6 +149,7 @@ struct Architecture {
   bool embd_scale_root = false;    // embeddings are multiplied with the root of d_model
   bool alibi_scaled = false;       // ALiBi is added before scores are scaled
   bool gelu_is_tanh = false;       // hidden_act "gelu" means the one by tanh
+  bool short_conv = false;         // some layers are gated short convolutions
   ModelSpec spec = {};             // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[2] = {};     // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};     // keys of numbers, as hf_config.cpp knows them

@@ -12,6 +12,7 @@ namespace linnet {
 
 struct Kernels;
 struct KvCache;
+struct Slots;
 
 // One thread of the team inside a forward pass. Whoever makes one sets by name what its backend reads.
 struct Worker : Member {
@@ -92,6 +93,23 @@ struct AttentionArgs {
   RopeView sink_rope;  // (rows, kMaxSinks, n_pairs): where the sinks stand for each row
 };
 
+// A gated short convolution: of every row b | c | u the product b * u goes into the layer's state, y = c * conv. Taps are summed up one
+// after the other from the oldest on, each product rounded.
+inline constexpr uint32_t kMostTaps = 16;
+struct ShortConvArgs {
+  const Slots* slots;
+  uint32_t layer;
+  const RowSpan* spans;
+  uint32_t n_spans;
+  const float* x;  // (rows, 3 * n)
+  size_t x_stride;
+  uint32_t n;
+  const float* weight;  // (n, taps)
+  uint32_t taps;
+  float* y;  // (rows, n)
+  size_t y_stride;
+};
+
 // The first half of a feed-forward network.
 struct GateUp {
   const Matrix &gate, &up;           // (n, k); gate without panels: there is none
@@ -164,6 +182,8 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
+  // nullptr: there is no such operation, and models that need it are refused.
+  void (*short_conv)(const Worker&, const ShortConvArgs&);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped

@@ -13,6 +13,7 @@
 namespace linnet {
 namespace {
 
+constexpr uint32_t kRollbackOfStates = 64;  // by default, where every token more takes room in each layer
 constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kDefaultSpin = 20000, kMostSpin = 1u << 30;
 
 void take_rows(Arena& arena, const QuantRoom& room, uint64_t rows, QuantRows* q) {
@@ -189,8 +190,14 @@ Status check_kv_format(uint32_t f, const char* what, Error* err) {
   return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of ", kKvFormatNames);
 }
 
+bool has_states(const ModelSpec& s) {
+  for (uint32_t i = 0; i < s.n_layers; ++i)
+    if (const LayerSpec l = layer_spec(s, i); kMixers[l.mixer]->cache(s, l).slot.state_floats) return true;
+  return false;
+}
+
 // What happens when the context is full; fills in n_keep and n_rollback.
-Status check_when_full(linnet_session_params* p, Error* err) {
+Status check_when_full(const linnet_model& model, linnet_session_params* p, Error* err) {
   const bool chosen = p->when_full == LINNET_FULL_HEAVY_HITTERS || p->when_full == LINNET_FULL_SNAPKV;
   if (p->when_full == LINNET_FULL_DEFAULT) p->when_full = LINNET_FULL_STOP;
   if (p->when_full > LINNET_FULL_SNAPKV) return fail(err, LINNET_BAD_ARG, "session: when_full is ", p->when_full, ", there is no such way");
@@ -209,6 +216,12 @@ Status check_when_full(linnet_session_params* p, Error* err) {
   if (chosen && p->n_keep < p->n_context) p->n_keep = static_cast<uint32_t>(align_up(p->n_keep, kPagePositions));  // whole pages
   if (p->n_keep >= p->n_context)
     return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", must be less than n_context = ", p->n_context);
+  if (has_states(model.spec)) {
+    if (p->when_full != LINNET_FULL_STOP)
+      return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full,
+                  ": not in a model whose layers carry a state, of which no token can be dropped");
+    if (p->n_rollback == 0) p->n_rollback = p->n_context < kRollbackOfStates ? p->n_context : kRollbackOfStates;
+  }
   if (p->n_rollback == 0) p->n_rollback = drops_tokens(*p) && p->n_chunk > p->n_context - p->n_keep ? p->n_context - p->n_keep : p->n_chunk;
   if (drops_tokens(*p) && p->n_context - p->n_keep < p->n_rollback)
     return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", too small for n_keep = ", p->n_keep,
@@ -318,7 +331,7 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.n_pool < p.n_context || p.n_pool > p.n_sequences * p.n_context)
     return fail(err, LINNET_BAD_ARG, "session: n_pool is ", p.n_pool, ", must be n_context = ", p.n_context, " to n_sequences times that");
   if (p.n_rollback > p.n_context) p.n_rollback = p.n_context;
-  LINNET_TRY(check_when_full(&p, err));
+  LINNET_TRY(check_when_full(model, &p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
     return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ",

@@ -206,6 +206,7 @@ const SpecField kSpecFields[] = {
     FIELD(act_limit, kF64, 0, 1e6, 3),
     FIELD(rope_untruncated, kU32, 0, 1, 3),
     FIELD(rope_local_dim, kU32, 0, 1024, 4),
+    FIELD(conv_taps, kU32, 0, kMostTaps, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -336,6 +337,9 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
   if (l.mixer == kMixerLatent && (l.n_heads != s.n_heads || l.n_kv_heads != 1 || l.head_dim != s.head_dim || l.rope != of_model))
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": n_heads, n_kv_heads, head_dim and rope = ", l.n_heads, ", ", l.n_kv_heads,
                 ", ", l.head_dim, ", ", static_cast<uint32_t>(l.rope), " are not those of the model's latent");
+  if (l.mixer == kMixerConv && (s.conv_taps < 2 || l.window || l.rope != LayerRope::kNone))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": conv_taps, window and rope = ", s.conv_taps, ", ", l.window, ", ",
+                static_cast<uint32_t>(l.rope), " of a short convolution, must be 2 and more, 0 and 0");
   if (l.kv_back) {
     if (l.kv_back > i || l.mixer != kMixerAttention)
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": kv_back = ", l.kv_back, ": no layer of attention with keys of its own");
@@ -386,7 +390,7 @@ uint32_t spec_version(const ModelSpec& s) {
     if (needs > version) version = needs;
   }
   for (const uint8_t* values : s.layer_values)
-    if (values) version = kLayersVersion;
+    if (values && version < kLayersVersion) version = kLayersVersion;
   return version;
 }
 

@@ -21,13 +21,14 @@
 #include "layers/feed_forward.h"
 #include "layers/feed_forward_experts.h"
 #include "layers/mixer_attention.h"
+#include "layers/mixer_conv.h"
 #include "layers/mixer_latent.h"
 #include "ops.h"
 #include "tensor.h"
 
 namespace linnet {
 
-inline constexpr uint32_t kLayoutVersion = 5;  // files that need nothing newer are written as older ones
+inline constexpr uint32_t kLayoutVersion = 6;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
@@ -128,6 +129,8 @@ struct ModelSpec {
   uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
   // Since version 4.
   uint32_t rope_local_dim;  // rope_dim of layers whose RoPE has rope_local_base; 0: as the others
+  // Since version 6.
+  uint32_t conv_taps;  // of layers with a short convolution: a row of its channels sees so many, itself included; 0: no layer has one
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];

@@ -164,6 +164,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   const RowMap map = map_rows(entry, spec, n);
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
+  if (t->role == kConvTaps) shape = {spec.d_model, 1, spec.conv_taps};
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
   if (spec.qk_norm == kQkNormLayer && (t->role == kAttnQNorm || t->role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
   if (want.matrix() && !entry.transposed && quant_has(in->tensors, quant, name)) {
@@ -429,6 +430,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   HfConfig parsed;
   LINNET_TRY(read_config(config, "config.json", &parsed, err));
   out->spec = parsed.spec;
+  out->layers = parsed.layers;
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
   if (std::string text; !quant.method) {

@@ -114,6 +114,8 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
   b->u32(p + "expert_feed_forward_length", s.expert_ff);
   if (a.experts.shared_gate) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
   if (s.window_chunks) b->u32(p + "interleave_moe_layer_step", s.moe_step ? s.moe_step : 1);
+  if (a.short_conv) b->u32(p + "leading_dense_block_count", s.moe_first);
+  if (a.short_conv) b->u32(p + "expert_gating_func", 2);
   if (!a.experts.group_best) return;
   b->u32(p + "expert_gating_func", s.router_kind == kRouterSigmoid ? 2 : 1);
   b->f32(p + "expert_weights_scale", s.router_scale > 0 ? static_cast<float>(s.router_scale) : 1.0f);
@@ -153,8 +155,11 @@ Status check_ones(const SourceTensor& t, Error* err) {
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer) {
   char name[kRoleNameBytes];
   role_name(role, layer, name);
-  for (const GgufName& other : a.form.names)
-    if (other.name && other.role == role && role_present(kFfnNorm, layer, spec)) return "blk." + std::to_string(layer) + "." + other.name;
+  for (const GgufName& other : a.form.names) {
+    if (!other.name || other.role != role) continue;
+    if (!role_row(role).per_layer()) return other.name;
+    if (role_present(kFfnNorm, layer, spec)) return "blk." + std::to_string(layer) + "." + other.name;
+  }
   return name;
 }
 
@@ -162,6 +167,7 @@ std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, ui
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
+  if (role == kConvTaps) return {spec.conv_taps, rows / spec.conv_taps};
   if ((role == kAttnQNorm || role == kAttnKNorm) && spec.qk_norm == kQkNormLayer) return {spec.head_dim, rows / spec.head_dim};
   return role_row(role).matrix() ? std::vector<uint64_t>{k, rows} : std::vector<uint64_t>{rows};
 }
@@ -193,7 +199,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f])
+    if (spec.layer_values[f] && !a.short_conv)  // of those check_plain knows more
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
     for (const SourceTensor* t : tensors)
@@ -237,7 +243,12 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "block_count", s.n_layers);
   b->u32(p + "feed_forward_length", s.d_ff);
   b->u32(p + "attention.head_count", s.n_heads);
-  b->u32(p + "attention.head_count_kv", s.n_kv_heads);
+  std::vector<uint32_t> heads;
+  for (uint32_t i = 0; i < s.n_layers && s.conv_taps; ++i) heads.push_back(layer_spec(s, i).mixer == kMixerConv ? 0 : s.n_kv_heads);
+  if (heads.empty())
+    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
+  else
+    b->u32s(p + "attention.head_count_kv", heads);
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
   b->u32(p + "attention.key_length", s.head_dim);
   b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
@@ -255,6 +266,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "attention.value_length_mla", s.v_head_dim);
   }
   b->u32(p + "vocab_size", s.n_vocab);
+  if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");
   for (const HfFlag& f : a.flags)
     if (f.key && std::string_view(f.key) == "use_parallel_residual") b->boolean(p + f.key, s.residual == f.if_true);
@@ -275,7 +287,15 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
 
 Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err) {
   ModelSpec read = {}, want = spec;
-  LINNET_TRY(spec_of_plain(b.header(), b.file_bytes(), &read, err));
+  std::shared_ptr<void> layers;
+  LINNET_TRY(spec_of_plain(b.header(), b.file_bytes(), &read, &layers, err));
+  for (uint32_t i = 0; i < spec.n_layers && i < read.n_layers; ++i) {
+    const LayerSpec x = layer_spec(want, i), y = layer_spec(read, i);
+    for (const LayerField& f : kLayerFields)
+      if (std::memcmp(reinterpret_cast<const char*>(&x) + f.offset, reinterpret_cast<const char*>(&y) + f.offset, sizeof(uint32_t)) != 0 &&
+          (want.layer_values[&f - kLayerFields] || read.layer_values[&f - kLayerFields]))
+        return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " of each layer");
+  }
   // 0 stands for what goes without saying.
   for (ModelSpec* s : {&read, &want}) {
     const uint32_t dim = s->kv_lora_rank ? s->qk_nope_dim + s->qk_rope_dim : s->head_dim;

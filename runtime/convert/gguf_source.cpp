@@ -150,6 +150,7 @@ bool latent(const Architecture& a) { return a.latent; }
 bool with_experts(const Architecture& a) { return a.experts.count; }
 bool grouped_experts(const Architecture& a) { return a.experts.group_best; }
 bool shared_gate(const Architecture& a) { return a.experts.shared_gate; }
+bool short_conv(const Architecture& a) { return a.short_conv; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
 bool longrope(const Architecture& a) { return a.absent.rope_original; }
 bool slopes_by_key(const Architecture& a) { return a.absent.alibi_bias_max > 0; }
@@ -174,7 +175,8 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"expert_shared_count", grouped_experts},
                                      {"expert_weights_scale", grouped_experts},
                                      {"expert_weights_norm", grouped_experts},
-                                     {"expert_gating_func", grouped_experts},
+                                     {"expert_gating_func", [](const Architecture& a) { return grouped_experts(a) || a.spec.router_kind; }},
+                                     {"shortconv.l_cache", short_conv},
                                      {"expert_group_count", grouped_experts},
                                      {"expert_group_used_count", grouped_experts}};
 // Keys that linnet supports at one value only.
@@ -191,6 +193,7 @@ class MetadataReader {
   MetadataReader(const Files& files, Error* err) : files_(files), g_(files.first()), err_(err) {}
   const Architecture* architecture() const { return arch_; }
   double alibi_bias_max() const { return alibi_bias_max_; }
+  std::shared_ptr<void> layers() const { return layers_; }  // what the spec's layer_values point to
 
   Status read(ModelSpec* s) {
     LINNET_TRY(pick_architecture());
@@ -204,7 +207,7 @@ class MetadataReader {
     LINNET_TRY(number("attention.head_count", true, &s->n_heads));
     LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
     s->n_kv_heads = s->n_heads;
-    LINNET_TRY(number("attention.head_count_kv", false, &s->n_kv_heads));
+    LINNET_TRY(arch_->short_conv ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
     if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
       return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ",
@@ -215,6 +218,7 @@ class MetadataReader {
     LINNET_TRY(rope(s));
     LINNET_TRY(windows(s));
     LINNET_TRY(experts(s));
+    if (arch_->short_conv) LINNET_TRY(convolutions(s));
     return spec_check(*s, err_, g_.label);
   }
 
@@ -448,6 +452,46 @@ class MetadataReader {
     }
     return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
   }
+  // Of every layer, 0 where it is a short convolution.
+  Status kv_heads(ModelSpec* s) {
+    GgufValue v;
+    if (!get("attention.head_count_kv", &v) || v.type != kGgufArray)
+      return refuse(LINNET_BAD_FILE, "key '", full("attention.head_count_kv"), "' is missing or no array");
+    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != s->n_layers)
+      return refuse(LINNET_BAD_FILE, "key '", full("attention.head_count_kv"), "' = ", show(v), " is not a list of ", s->n_layers,
+                    " counts");
+    s->n_kv_heads = 0;
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      uint32_t n;
+      std::memcpy(&n, v.raw.data() + i * sizeof n, sizeof n);
+      if (n && s->n_kv_heads && n != s->n_kv_heads)
+        return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': ", n, " beside ", s->n_kv_heads,
+                      " is not supported");
+      if (n) s->n_kv_heads = n;
+      convolves_.push_back(n == 0);
+    }
+    if (s->n_kv_heads == 0) s->n_kv_heads = s->n_heads;  // no layer attends
+    return LINNET_OK;
+  }
+  Status convolutions(ModelSpec* s) {
+    LINNET_TRY(number("shortconv.l_cache", true, &s->conv_taps));
+    if (s->n_experts) {
+      uint32_t router = kSigmoidRouter;
+      LINNET_TRY(number("expert_gating_func", false, &router));
+      if (router != kSigmoidRouter)
+        return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
+      s->router_correction = has("blk." + std::to_string(s->moe_first) + ".exp_probs_b.bias");
+    }
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      layers.push_back(layer_spec(*s, i));
+      if (!convolves_[i]) continue;
+      layers[i].mixer = kMixerConv;
+      layers[i].rope = LayerRope::kNone;
+    }
+    set_layers(s, &layers_, layers);
+    return LINNET_OK;
+  }
   // DeepSeek: shared experts by their number, the router's scores as they are used.
   Status groups(ModelSpec* s) {
     uint32_t shared = 0, router = kSoftmaxRouter;
@@ -587,6 +631,8 @@ class MetadataReader {
   const Architecture* arch_ = nullptr;
   std::string prefix_;
   double alibi_bias_max_ = 0;
+  std::vector<bool> convolves_;  // of layers, where some are short convolutions
+  std::shared_ptr<void> layers_;
 };
 
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
@@ -832,6 +878,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   LINNET_TRY(open_files(path, files.get(), err));
   MetadataReader reader(*files, err);
   LINNET_TRY(reader.read(&out->spec));
+  out->layers = reader.layers();
   const Architecture& a = *reader.architecture();
   const Gguf& g = files->first();
   is_text_key(g, "general.name", &out->name);
@@ -864,7 +911,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   return tokenizer_from_gguf(g, &out->tokenizer, err);
 }
 
-Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* out, Error* err) {
+Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* out, std::shared_ptr<void>* layers, Error* err) {
   Files files;
   auto& p = files.parts.emplace_back(std::make_unique<Part>());
   // Of the bytes behind the header only the number counts.
@@ -874,7 +921,10 @@ Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* 
     p->gguf.tensor_entry(i, &tensor);
     files.tensors.emplace(tensor.name, std::pair(p.get(), tensor));
   }
-  return MetadataReader(files, err).read(out);
+  MetadataReader reader(files, err);
+  LINNET_TRY(reader.read(out));
+  *layers = reader.layers();
+  return LINNET_OK;
 }
 
 Status vocab_from_gguf(const std::string& path, Source* out, Error* err) {

@@ -72,7 +72,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
     LINNET_TRY(read_nope(spec));
-    LINNET_TRY(read_windows(spec));
+    LINNET_TRY(arch_->short_conv ? read_convolutions(spec) : read_windows(spec));
     LINNET_TRY(read_temperature(spec));
     if (arch_->experts.count) LINNET_TRY(read_experts(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
@@ -534,6 +534,43 @@ class ConfigReader : ConfigKeys {
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
   }
 
+  // Which layers are short convolutions; and d_ff, of which files say what it is made from.
+  Status read_convolutions(ModelSpec* spec) {
+    LINNET_TRY(read_number(config_, "conv_L_cache", &ModelSpec::conv_taps, spec));
+    bool adjust = !arch_->experts.count;
+    double by = 1;
+    uint32_t multiple = 256;
+    LINNET_TRY(read_flag("block_auto_adjust_ff_dim", adjust, &adjust));
+    LINNET_TRY(read_count("block_multiple_of", &multiple));
+    if (const json* value = json_member(config_, "block_ffn_dim_multiplier");
+        get_double(config_, "block_ffn_dim_multiplier", &by) == Got::kWrong || !(by > 0 && by <= 1024))
+      return wrong("block_ffn_dim_multiplier", *value, "a number above 0");
+    if (adjust && multiple == 0) return wrong("block_multiple_of", *json_member(config_, "block_multiple_of"), "above 0");
+    if (adjust) {
+      const double width = std::floor(by * static_cast<double>(2 * uint64_t{spec->d_ff} / 3));
+      const uint64_t d_ff = width < 1e9 ? div_up(static_cast<uint64_t>(width), multiple) * multiple : UINT32_MAX;
+      spec->d_ff = d_ff > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(d_ff);
+    }
+    if (spec->n_layers > 1024) return LINNET_OK;  // which is refused
+    std::vector<LayerSpec> layers;
+    const json *types = json_member(config_, "layer_types"), *full = json_member(config_, "full_attn_idxs");
+    const bool by_type = types && !types->is_null(), by_index = full && !full->is_null();
+    if (by_type && (!types->is_array() || types->size() != spec->n_layers))
+      return wrong("layer_types", *types, "a list with one entry per layer");
+    if (by_index && !full->is_array()) return wrong("full_attn_idxs", *full, "a list of layers");
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
+      layers.push_back(layer_spec(*spec, i));
+      const bool attends = by_type ? (*types)[i] == "full_attention" : !by_index || std::find(full->begin(), full->end(), i) != full->end();
+      if (by_type && !attends && (*types)[i] != "conv")
+        return refuse(LINNET_UNSUPPORTED, "layer type ", json_show((*types)[i]), " is not supported");
+      if (attends) continue;
+      layers[i].mixer = kMixerConv;
+      layers[i].rope = LayerRope::kNone;
+    }
+    set_layers(spec, &out_->layers, layers);
+    return LINNET_OK;
+  }
+
   // Of queries in layers without RoPE (Llama 4), or in all.
   Status read_temperature(ModelSpec* spec) {
     bool on = spec->temp_scale > 0;
@@ -599,6 +636,7 @@ Status spec_from_config(std::string_view text, const char* label, ModelSpec* out
   HfConfig config;
   LINNET_TRY(read_config(text, label, &config, err));
   *out = config.spec;
+  for (const uint8_t*& values : out->layer_values) values = nullptr;
   return LINNET_OK;
 }
 

@@ -1,5 +1,6 @@
 // config.json of a Hugging Face folder -> ModelSpec.
 #pragma once
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@ inline constexpr size_t kConfigMaxBytes = size_t{16} << 20;
 // Reads what published files hold (rope_theta, rope_scaling, torch_dtype) and what newer transformers write (rope_parameters, layer_types,
 // dtype); absent keys mean what transformers takes for them. A key that linnet does not know is an error by name, because it may change
 // the arithmetic. label names the file in error texts.
+// Of layers that differ as no field of the spec says it nothing is told (spec.layer_values).
 Status spec_from_config(std::string_view text, const char* label, ModelSpec* out, Error* err);
 
 // The same, and what config.json holds that packed files have as vectors.
@@ -19,6 +21,7 @@ struct HfConfig {
   ModelSpec spec = {};
   const Architecture* architecture = nullptr;
   HfNames names = {};                               // of its tensors
+  std::shared_ptr<void> layers;                     // what spec.layer_values points to
   uint32_t n_extra_layers = 0;                      // behind the last, to guess tokens further on: nothing here computes them
   std::vector<float> alibi, rope_short, rope_long;  // kAlibi, kRopeShort, kRopeLong
 };

@@ -193,6 +193,12 @@ constexpr std::string_view kOfExperts[] = {"attn_temperature_tuning",
                                            "router_jitter_noise",
                                            "seq_aux"};
 
+// Of families with short convolutions: what is read, and what files of 2025 have beside it.
+constexpr std::string_view kOfConvolutions[] = {
+    "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of",     "conv_L_cache", "full_attn_idxs",
+    "block_mlp_init_scale",     "block_out_init_scale",     "block_use_xavier_init", "conv_dim",     "conv_dim_out",
+    "conv_use_xavier_init"};
+
 // Of models that are more than a decoder.
 constexpr std::string_view kOfOtherParts[] = {
     "boi_token_id",         "boi_token_index",    "eoi_token_id",        "eoi_token_index",
@@ -354,7 +360,8 @@ Status ConfigKeys::check_keys() {
     if (whole_ && listed(kOfOtherParts, key)) continue;
     if (value.is_null() ||
         (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
-                   (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+                   (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
+                   (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

@@ -119,8 +119,8 @@ void exact_row_zero(const ExactRows& row, uint32_t k) {
   if (row.zeros) std::memset(row.zeros, 0, groups);
 }
 
-void set_layers(Source* source, const std::vector<LayerSpec>& layers) {
-  ModelSpec& s = source->spec;
+void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<LayerSpec>& layers) {
+  ModelSpec& s = *spec;
   const auto values = std::make_shared<std::vector<std::vector<uint32_t>>>(kLayerFieldCount);
   for (const uint8_t*& of : s.layer_values) of = nullptr;
   for (uint32_t f = 0; f < kLayerFieldCount; ++f) {
@@ -138,7 +138,7 @@ void set_layers(Source* source, const std::vector<LayerSpec>& layers) {
   }
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
     if (!(*values)[f].empty()) s.layer_values[f] = reinterpret_cast<const uint8_t*>((*values)[f].data());
-  source->layers = values;
+  *keep = values;
 }
 
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values) {

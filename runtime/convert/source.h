@@ -97,7 +97,8 @@ std::vector<std::string> gguf_parts(const std::string& path);
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
 
 // Says of the layers what the fields of the spec do not. The tensors' shapes are to be those of these layers.
-void set_layers(Source* source, const std::vector<LayerSpec>& layers);
+void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<LayerSpec>& layers);  // keep: what the spec points to
+inline void set_layers(Source* source, const std::vector<LayerSpec>& layers) { set_layers(&source->spec, &source->layers, layers); }
 // The packed file of a source.
 Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err);
 
@@ -158,7 +159,8 @@ std::vector<double> llama3_divisors(const ModelSpec& spec);
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts);
 // What a reader takes from the keys and names of the file that begins with this header.
-Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* out, Error* err);
+// layers: what its layer_values point to.
+Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* out, std::shared_ptr<void>* layers, Error* err);
 // The source in the order and with the tensors of such files. tensors: those of the source in order of use; *out: what is to be written.
 struct PlainTensor {
   std::string name;

@@ -205,11 +205,14 @@ TEST_CASE("cancelled at 100 random moments the conversation goes on as if nothin
   const size_t arena = cut.conversation.arena_bytes();
   std::mt19937 random(3);
   int n_cancelled = 0;
+  auto turn = std::chrono::nanoseconds(0);  // the longest that was not cancelled
   for (int i = 0; i < kMoments; ++i) {
     Reply reply;
     cut.conversation.ready();
-    std::thread other([&, wait = random() % 9000] {
-      std::this_thread::sleep_for(std::chrono::microseconds(wait));
+    const auto begin = std::chrono::steady_clock::now();
+    std::thread other([&, wait = turn * static_cast<int>(random() % 1000) / 1000] {
+      if (turn.count() == 0) return;
+      std::this_thread::sleep_for(wait);
       cut.conversation.cancel();
     });
     const bool ok = cut.conversation.answer(second, nullptr, &reply, &cut.why);
@@ -217,6 +220,7 @@ TEST_CASE("cancelled at 100 random moments the conversation goes on as if nothin
     INFO(cut.why);
     REQUIRE(ok);
     n_cancelled += reply.cancelled;
+    if (!reply.cancelled) turn = std::max(turn, std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin));
     if (!reply.cancelled) cut.conversation.heard("");  // whole, but nobody heard it
     cut.hear("how many feet");
     REQUIRE(cut.answer(third).text == "1 mile is 5280 feet.");

@@ -257,6 +257,16 @@ MODELS = {
                    attention_chunk_size=18, floor_scale=8, attn_scale=0.3, max_position_embeddings=128,
                    rope_parameters=dict(rope_type="llama3", rope_theta=500000.0, factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0,
                                         original_max_position_embeddings=16)),
+    # Short convolutions first and last; the width of the feed-forward step is made of three numbers.
+    "lfm2": tiny("lfm2", 46, hidden_size=40, intermediate_size=60, num_hidden_layers=3, num_attention_heads=5, num_key_value_heads=1, norm_eps=1e-4,
+                 block_multiple_of=20, block_ffn_dim_multiplier=1.1, layer_types=["conv", "full_attention", "conv"], max_position_embeddings=128,
+                 rope_parameters=dict(rope_type="default", rope_theta=20000.0)),
+    "lfm2-taps": tiny("lfm2", 43, hidden_size=24, intermediate_size=32, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=2, conv_L_cache=5,
+                      block_auto_adjust_ff_dim=False, layer_types=["conv", "conv", "full_attention"], max_position_embeddings=128,
+                      rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    "lfm2-moe": tiny("lfm2_moe", 45, hidden_size=24, intermediate_size=36, moe_intermediate_size=12, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+                     num_dense_layers=1, num_experts=5, num_experts_per_tok=2, routed_scaling_factor=1.5, layer_types=["conv", "conv", "full_attention", "conv"],
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=20000.0)),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -305,6 +315,8 @@ PUBLISHED = {
     "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=32, layer_types=["sliding_attention", "full_attention"]),
     "qwen3-moe": dict(num_experts=4, num_local_experts=None, max_window_layers=3),
     "mixtral": {},
+    "lfm2": dict(full_attn_idxs=[1], block_dim=40, block_ff_dim=60, block_norm_eps=1e-4, block_use_swiglu=True, block_mlp_init_scale=1.0, block_out_init_scale=1.0,
+                 block_use_xavier_init=True, conv_dim=40, conv_dim_out=40, conv_use_xavier_init=True, num_heads=5, use_pos_enc=True, tie_embedding=True),
     "gpt-neox": dict(rotary_pct=0.75, rotary_emb_base=10000, rope_theta=None, rope_scaling=None, partial_rotary_factor=None, attention_bias=None),
 }
 
@@ -333,11 +345,13 @@ def publish(config, name):
 # What the matrices of a layer are for, by the names that families give them, and the gain of a matrix by its use. Into the stream: times its branch.
 USES = {
     "qkv": (1.2, "q_proj k_proj qkv_proj query_key_value c_attn Wqkv q_b_proj kv_b_proj"),
+    "convolution in": (0.8, "in_proj"),  # three of its rows are multiplied with each other
+    "taps": (1.0, "conv"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
-    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in"),
-    "up": (1.0, "up_proj"),
-    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out"),
+    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1"),
+    "up": (1.0, "up_proj w3"),
+    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2"),
     "router": (1.5, "gate router shared_expert_gate"),
     "projection": (1.0, "project_in project_out"),
 }
@@ -398,7 +412,7 @@ def fill(model, seed):
                     for channel in (pair, pair + config.head_dim // 2):
                         heads[:, channel] *= K_OUTLIER if part == "k_proj" else 1 / K_OUTLIER
     for name, buffer in sorted(model.named_buffers()):
-        if name.endswith("e_score_correction_bias"):
+        if name.endswith(("e_score_correction_bias", "expert_bias")):
             buffer.copy_(0.2 * torch.randn(buffer.shape, generator=rng))
 
 
@@ -466,7 +480,7 @@ def kl_int8(model, tokens, want):
             m.register_forward_pre_hook(lambda m, args: (quantised(args[0]), *args[1:]))
     for name, p in model.named_parameters():  # visits a tied matrix once
         words = name.split(".")
-        if p.dim() > 1 and not set(words) & {*POSITIONS, *routers, "q_norm", "k_norm"}:
+        if p.dim() > 1 and not set(words) & {*POSITIONS, *routers, "q_norm", "k_norm"} and not isinstance(model.get_submodule(name.rpartition(".")[0]), torch.nn.Conv1d):
             by_input = p.transpose(-1, -2) if inputs_first(model.get_submodule(".".join(words[:-1]))) else p
             by_input.copy_(quantised(by_input))
     got = logits_of(model, tokens).log_softmax(-1)

@@ -102,6 +102,9 @@ constexpr Family kFamilies[] = {
     {"stablelm-12b"},
     {"glm4"},
     {"ernie4-5"},
+    {"lfm2"},
+    {"lfm2-taps"},
+    {"lfm2-moe", 1.2e-2, 0.15},
 };
 
 // The mutable bytes of a packed matrix.

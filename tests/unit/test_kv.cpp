@@ -76,6 +76,8 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"mixtral", LINNET_I8, LINNET_I8},
                {"deepseek-v3", LINNET_I8, LINNET_I8},
                {"llama4", LINNET_I8, LINNET_F16},
+               {"lfm2", LINNET_I8, LINNET_I8},
+               {"lfm2-taps", LINNET_KIVI4, LINNET_KIVI2},
                {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);

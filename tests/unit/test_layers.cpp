@@ -498,7 +498,8 @@ TEST_CASE("values of layers in a packed file") {
     CHECK(std::strstr(e.text, text) != nullptr);
   };
   refused(0, 1, 1, LINNET_UNSUPPORTED, "layer 1: mixer = 1 beside kv_lora_rank = 0");
-  refused(0, 0, 2, LINNET_BAD_FILE, "layer 0: mixer = 2 is outside 0 to 1");
+  refused(0, 0, kMixerConv, LINNET_BAD_FILE, "layer 0: conv_taps, window and rope = 0, 24, 1 of a short convolution");
+  refused(0, 0, kMixerCount, LINNET_BAD_FILE, "layer 0: mixer = 3 is outside 0 to 2");
   refused(1, 1, 1, LINNET_BAD_FILE, "layer 1: feed_forward = 1 beside n_experts = 0");
   refused(2, 0, 2, LINNET_BAD_FILE, "rope = 2 beside rope_local_base = 0");
   refused(3, 1, 3, LINNET_BAD_FILE, "layer 1: n_heads = 3 is no multiple of n_kv_heads = 2");
@@ -562,11 +563,11 @@ TEST_CASE("values of layers that change behind the check") {
   ModelSpec spec = s.spec;
   uint32_t values[2] = {0, 0};
   for (uint32_t f = 0; f < 2; ++f)
-    for (const uint32_t bad : {2u, UINT32_MAX}) {
+    for (const uint32_t bad : {f ? uint32_t{kFeedForwardCount} : uint32_t{kMixerCount}, UINT32_MAX}) {
       spec.layer_values[f] = reinterpret_cast<const uint8_t*>(values);
       values[1] = bad;
       const LayerSpec l = layer_spec(spec, 1);
-      CHECK((l.mixer <= kMixerLatent && l.feed_forward <= kFeedForwardExperts));
+      CHECK((l.mixer < kMixerCount && l.feed_forward <= kFeedForwardExperts));
       values[1] = 0;
     }
   Source plain;
