@@ -153,6 +153,7 @@ Format format_of_most(const std::vector<Tensor>& tensors, const ModelSpec& spec)
 
 Status cost_of(const std::string& path, const CostParams& params, Cost* out, Error* err) {
   Source source;
+  Mapped mapped;  // spec.layer_values may point into it
   ModelSpec spec = {};
   std::vector<Tensor> tensors;
   bool packed = false;
@@ -163,7 +164,6 @@ Status cost_of(const std::string& path, const CostParams& params, Cost* out, Err
   } else if (is_folder(path)) {
     LINNET_TRY(source_from_folder(path, &source, err));
   } else {
-    Mapped mapped;
     LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &mapped.view, err));
     const auto file = std::make_unique<Gguf>();
     LINNET_TRY(gguf_open(mapped.view.data, mapped.view.bytes, path.c_str(), file.get(), err));

@@ -243,12 +243,13 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "block_count", s.n_layers);
   b->u32(p + "feed_forward_length", s.d_ff);
   b->u32(p + "attention.head_count", s.n_heads);
-  std::vector<uint32_t> heads;
-  for (uint32_t i = 0; i < s.n_layers && s.conv_taps; ++i) heads.push_back(layer_spec(s, i).mixer == kMixerConv ? 0 : s.n_kv_heads);
+  std::vector<int32_t> heads;
+  for (uint32_t i = 0; i < s.n_layers && s.conv_taps; ++i)
+    heads.push_back(layer_spec(s, i).mixer == kMixerConv ? 0 : static_cast<int32_t>(s.n_kv_heads));
   if (heads.empty())
     b->u32(p + "attention.head_count_kv", s.n_kv_heads);
   else
-    b->u32s(p + "attention.head_count_kv", heads);
+    b->i32s(p + "attention.head_count_kv", heads);
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
   b->u32(p + "attention.key_length", s.head_dim);
   b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);

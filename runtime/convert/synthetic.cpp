@@ -15,7 +15,10 @@ struct Shape {
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
   uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
+  const char* layers = nullptr;  // of each one 'a' attention, 'c' a short convolution; nullptr: all attend
+  uint32_t n_dense = 0;          // layers without experts before the others
 };
+constexpr char kLfm2Layers[] = "ccaccaccacacacac";
 // From the published config.json of each model.
 constexpr Shape kShapes[] = {
     {"llama-3.2-1b", "llama", 16, 2048, 32, 8, 64, 8192, 128256, 131072, 1, 1e-5, 500000, 32},
@@ -33,6 +36,29 @@ constexpr Shape kShapes[] = {
     {"qwen3-30b-a3b", "qwen3_moe", 48, 2048, 32, 4, 128, 6144, 151936, 40960, 0, 1e-6, 1000000, 0, 128, 8, 768},
     {"qwen1.5-moe-a2.7b", "qwen2_moe", 24, 2048, 16, 16, 128, 5632, 151936, 8192, 0, 1e-6, 1000000, 0, 60, 4, 1408, 5632},
     {"mixtral-8x7b", "mixtral", 32, 4096, 32, 8, 128, 14336, 32000, 32768, 0, 1e-5, 1000000, 0, 8, 2, 14336},
+    {"lfm2-350m", "lfm2", 16, 1024, 16, 8, 64, 4608, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
+    {"lfm2-700m", "lfm2", 16, 1536, 24, 8, 64, 6912, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
+    {"lfm2-1.2b", "lfm2", 16, 2048, 32, 8, 64, 8192, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
+    {"lfm2-8b-a1b",
+     "lfm2_moe",
+     24,
+     2048,
+     32,
+     8,
+     64,
+     7168,
+     65536,
+     128000,
+     1,
+     1e-5,
+     1000000,
+     0,
+     32,
+     4,
+     1792,
+     0,
+     "ccacccacccacccacccaccacc",
+     2},
     // Those that end with -tiny are for tests and on no list.
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},
     {"wide-tiny", "qwen3", 2, 128, 4, 2, 32, 1100, 512, 512, 0, 1e-6, 10000, 0},  // d_ff is nine tiles of gate_up(), the last one short
@@ -170,11 +196,20 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.qkv_bias = a->qkv_bias == Has::kAlways || s->shared_ff > 0;
   spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff,
   spec.router_norm = s->n_experts > 0 && !s->shared_ff;
+  spec.moe_first = s->n_dense;
   spec.shared_ff = s->shared_ff, spec.shared_gate = s->shared_ff > 0 && a->experts.shared_gate;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;
   }
+  std::vector<LayerSpec> layers;
+  for (uint32_t i = 0; s->layers && i < spec.n_layers; ++i) {
+    layers.push_back(layer_spec(spec, i));
+    if (s->layers[i] == 'a') continue;
+    layers[i].mixer = kMixerConv;
+    layers[i].rope = LayerRope::kNone;
+  }
+  if (s->layers) set_layers(out, layers);
   out->name = "random weights of the shape of " + shape;
   return each_tensor(spec, [&](Role role, uint32_t layer) {
     out->tensors.push_back(make_tensor(role, layer, spec, seed));

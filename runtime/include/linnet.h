@@ -311,11 +311,12 @@ typedef struct linnet_session_params {
   uint32_t n_pool;     /* positions that layers without a window hold for all sequences together, n_context .. n_sequences * n_context (the
                           default). Forked sequences share what they have in common, so less may do; a call that finds none left is
                           LINNET_CONTEXT_FULL */
-  uint32_t when_full;  /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk, n_rollback)
-                          tokens */
+  uint32_t when_full;  /* linnet_when_full; LINNET_FULL_STOP alone in models with a state. Where tokens are dropped a call that goes past
+                          n_context brings at most max(n_chunk, n_rollback)  tokens */
   uint32_t n_keep;     /* tokens that stay, see linnet_when_full; the profile's goes with its when_full alone */
   uint32_t n_rollback; /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer
-                          see, in KIVI formats, and where when_full drops tokens (at most n_context - n_keep there); default n_chunk */
+                          see, in KIVI formats, and where when_full drops tokens (at most n_context - n_keep there); default n_chunk.
+                          In models with layers that carry a state (short convolutions) too, default 64: there each token takes room */
   uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies
                            are made for it once; default n_context */
   linnet_parallel_fn parallel_for; /* the app's threads; NULL = linnet's. Goes with threads 0 or LINNET_THREADS_APP; must work until fini */
@@ -340,8 +341,8 @@ LINNET_CALL linnet_status linnet_tokens(const linnet_session* session, uint32_t 
                                         size_t* n_tokens, linnet_error* err);
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages
  * back; all = nothing changes, else logits are gone until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE
- * where layers with a window or in KIVI have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the
- * longest that the sequence has been, can always go. */
+ * where layers with a window, in KIVI or with a state have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens,
+ * counted from the longest that the sequence has been, can always go. */
 LINNET_CALL linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep, linnet_error* err);
 /* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of
  * the two appends to them, so this costs no time and, at first, no room. Sampling, its random state and the grammar come along, with all

@@ -53,6 +53,7 @@ CHANGED = {
     "gemma2": {"query_pre_attn_scalar": 8},
     "gemma3": {"query_pre_attn_scalar": 8},
     "gpt-oss": {"swiglu_limit": 7.0},
+    "lfm2-moe": {"routed_scaling_factor": 1.0},
     "hunyuan": {"rope_scaling": None},
     "llama4": {"attention_chunk_size": 8192, "attn_scale": 0.1, "floor_scale": 8192, "layer_types": None, "max_position_embeddings": 16384, "no_rope_layer_interval": 4,
                "no_rope_layers": [1, 1, 1, 0]},

@@ -351,6 +351,14 @@ bool same_value(const linnet::GgufValue& v, const std::string& listed) {
   if (v.type == linnet::kGgufBool) return listed == (v.u ? "true" : "false");
   if (v.type == linnet::kGgufArray) {
     std::string text = "[";
+    if (v.array_type == linnet::kGgufI32) {
+      for (size_t at = 0; at < v.raw.size(); at += 4) {
+        int32_t n;
+        std::memcpy(&n, v.raw.data() + at, 4);
+        text += (at ? "," : "") + std::to_string(n);
+      }
+      return text + "]" == listed;
+    }
     for (const char c : v.raw) text += (text.size() > 1 ? "," : "") + std::string(c ? "true" : "false");
     return v.array_type == linnet::kGgufBool && text + "]" == listed;
   }

@@ -1115,6 +1115,36 @@ const std::map<linnet_format, std::pair<uint32_t, uint32_t>> kPlainTypes = {
     {LINNET_IQ1_S, {kGgmlIQ1_S, 24}}, {LINNET_IQ1_M, {kGgmlIQ1_M, 31}}};
 }  // namespace
 
+TEST_CASE("convert: layers that differ come back from plain files and are known in packed ones") {
+  const Folder folder;
+  linnet_error err = {};
+  for (const std::string name : {"lfm2", "lfm2-taps"}) {
+    const std::string golden = "tests/golden/" + name;
+    Source source;
+    REQUIRE(source_from_folder(golden, &source, &err) == LINNET_OK);
+    const Source again = plain_again(golden, folder.at("plain.gguf"));
+    REQUIRE(again.spec.n_layers == source.spec.n_layers);
+    CHECK(again.spec.conv_taps == source.spec.conv_taps);
+    uint32_t convolutions = 0;
+    for (uint32_t i = 0; i < source.spec.n_layers; ++i) {
+      const LayerSpec a = layer_spec(source.spec, i), b = layer_spec(again.spec, i);
+      CHECK((a.mixer == b.mixer && a.rope == b.rope && a.n_kv_heads == b.n_kv_heads && a.d_ff == b.d_ff));
+      convolutions += a.mixer == kMixerConv;
+    }
+    CHECK(convolutions == 2);
+    CHECK(rows_of(source) == rows_of(again));
+    Options o;
+    o.weights = LINNET_I8G128;
+    const std::string path = folder.at("packed.gguf");
+    REQUIRE(convert_to_file(golden, path, o, &err) == LINNET_OK);
+    Cost of_packed, of_folder;
+    REQUIRE(cost(path, {.weights = LINNET_I8G128}, &of_packed, &err) == LINNET_OK);
+    REQUIRE(cost(golden, {.weights = LINNET_I8G128}, &of_folder, &err) == LINNET_OK);
+    CHECK(of_packed.weight_bytes == of_folder.weight_bytes);
+    CHECK(of_packed.kv_bytes_per_token == of_folder.kv_bytes_per_token);
+  }
+}
+
 TEST_CASE("convert: second-level factors of NVFP4 are each output's own") {
   const Folder folder;
   GgufFile f = tiny_model(kGgmlNVFP4, 1, "llama", kSomeBlocks);

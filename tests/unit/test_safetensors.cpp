@@ -754,6 +754,56 @@ TEST_CASE("config: the keys that published models carry, and as many weights as 
   CHECK(s.window == 0);
 }
 
+TEST_CASE("config: LFM2 as its published files say it, its layers by type or by number") {
+  Keys keys = family("lfm2", "Lfm2ForCausalLM");
+  for (const auto& [key, value] : Keys{{"intermediate_size", ""},
+                                       {"block_ff_dim", "12288"},
+                                       {"block_dim", "2048"},
+                                       {"hidden_size", "2048"},
+                                       {"num_hidden_layers", "16"},
+                                       {"num_attention_heads", "32"},
+                                       {"num_heads", "32"},
+                                       {"num_key_value_heads", "8"},
+                                       {"block_auto_adjust_ff_dim", "true"},
+                                       {"block_ffn_dim_multiplier", "1.0"},
+                                       {"block_multiple_of", "256"},
+                                       {"block_norm_eps", "1e-05"},
+                                       {"norm_eps", "1e-05"},
+                                       {"conv_L_cache", "3"},
+                                       {"conv_bias", "false"},
+                                       {"conv_dim", "2048"},
+                                       {"use_pos_enc", "true"},
+                                       {"full_attn_idxs", "[2, 5, 8, 10, 12, 14]"}})
+    keys[key] = value;
+  Error err = {};
+  HfConfig c;
+  REQUIRE(read_config(config_text(keys), "config.json", &c, &err) == LINNET_OK);
+  CHECK((c.spec.d_ff == 8192 && c.spec.conv_taps == 3 && c.spec.norm_eps == 1e-5 && c.spec.rope_base == 1e6 && c.spec.tied));
+  CHECK(spec_version(c.spec) == 6);
+  for (uint32_t i = 0; i < 16; ++i) {
+    const bool attends = i == 2 || i == 5 || i == 8 || (i >= 10 && i % 2 == 0);
+    const LayerSpec l = layer_spec(c.spec, i);
+    CHECK((l.mixer == (attends ? kMixerAttention : kMixerConv) && (l.rope == LayerRope::kNone) == !attends));
+  }
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  REFUSED(config(with("conv_bias", "true"), &s, e), LINNET_UNSUPPORTED, "'conv_bias' true is not supported, only false");
+  REFUSED(config(with("conv_L_cache", "1"), &s, e), LINNET_BAD_FILE, "layer 0: conv_taps, window and rope = 1, 0, 0");
+  REFUSED(config(with("conv_L_cache", "99"), &s, e), LINNET_BAD_FILE, "'conv_L_cache' is 99, not an integer from 1 to 16");
+  REFUSED(config(with("layer_types", R"(["conv"])"), &s, e), LINNET_BAD_FILE, "not a list with one entry per layer");
+  REFUSED(config(with("full_attn_idxs", "3"), &s, e), LINNET_BAD_FILE, "'full_attn_idxs' is 3, not a list of layers");
+  REFUSED(config(with("block_multiple_of", "0"), &s, e), LINNET_BAD_FILE, "'block_multiple_of' is 0, not above 0");
+  REFUSED(config(with("block_ffn_dim_multiplier", "1e300"), &s, e), LINNET_BAD_FILE, "block_ffn_dim_multiplier");
+  REFUSED(config(with("num_heads", "16"), &s, e), LINNET_BAD_FILE, "'num_heads' is 16, but 'num_attention_heads' is 32");
+  keys["num_hidden_layers"] = "2";
+  REFUSED(config(with("layer_types", R"(["conv", "sliding_attention"])"), &s, e), LINNET_UNSUPPORTED,
+          "layer type \"sliding_attention\" is not supported");
+}
+
 TEST_CASE("config: families as their published files say them") {
   ModelSpec s;
   const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };
