@@ -104,7 +104,7 @@ int32_t affixed_symbol(const Tables& t, std::string_view one, bool first, bool l
   char key[kMaxPattern + 4];
   size_t n = 0;
   const auto put = [&](std::string_view s) {
-    std::memcpy(key + n, s.data(), s.size());
+    if (!s.empty()) std::memcpy(key + n, s.data(), s.size());
     n += s.size();
   };
   if (!first) put(t.affix(false));
