@@ -481,6 +481,7 @@ const KernelTable avx512_table = {
     .attn_pv = attn_pv_by<Pairs>,
     .attn_pv_float = attn_pv_float,
     .merge_row = merge_row,
+    .delta_step = delta_step,
     .scale_row = scale_row,
     .find_above = find_above,
     .exp_row = exp_row,

@@ -163,6 +163,10 @@ struct KernelTable {
   void (*turn_panels)(uint32_t bytes, const void* k, uint32_t n, void* v) = nullptr;
   // y = fmaf(x, b, y * a).
   void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b) = nullptr;
+  // A token of a gated delta net's value head, s (key_dim, value_dim), each product and sum rounded, those over keys in their order:
+  // s = fade * s; d = beta * (v - sum of k[i] * s[i]), the sum from 0 on; s[i] = s[i] + k[i] * d; o = sum of q[i] * s[i], or nullptr.
+  void (*delta_step)(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade, float beta,
+                     float* o) = nullptr;
   // y = y * a.
   void (*scale_row)(float* y, uint32_t n, float a) = nullptr;
   // The first i >= from with x[i] > t, or n: what the largest of many logits are found with.

@@ -389,6 +389,7 @@ const KernelTable neon_table = {
     .byte_table = byte_table,
     .turn_panels = turn_panels,
     .merge_row = merge_row,
+    .delta_step = delta_step,
     .scale_row = scale_row,
     .find_above = find_above,
     .exp_row = exp_row,

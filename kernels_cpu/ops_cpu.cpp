@@ -3,6 +3,7 @@
 
 #include "../runtime/ops.h"
 #include "attention.h"
+#include "delta_net.h"
 #include "experts.h"
 #include "registry.h"
 #include "short_conv.h"
@@ -355,6 +356,7 @@ const Ops cpu_ops = {
     .kv_pack = cpu_kv_pack,
     .attention = cpu_attention,
     .short_conv = cpu_short_conv,
+    .delta_net = cpu_delta_net,
     .scale_rows = scale_rows,
     .act_mul = act_mul,
     .gate_up = gate_up,

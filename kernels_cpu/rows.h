@@ -167,6 +167,36 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, fma(load(x + i, n - i), all(b), mul(load(y + i, n - i), all(a))), n - i);
 }
 
+// P vectors of channels beside each other, or one of `n` channels.
+template <uint32_t P>
+inline void delta_channels(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade,
+                           float beta, float* o, uint32_t n) {
+  const auto at = [&](const float* p, uint32_t i) { return P > 1 ? load(p + i * 16) : load(p, n); };
+  const auto put = [&](float* p, uint32_t i, V x) { P > 1 ? store(p + i * 16, x) : store(p, x, n); };
+  V d[P], sum[P];
+  UNROLL for (uint32_t i = 0; i < P; ++i) d[i] = sum[i] = all(0.0f);
+  float* row = s;
+  for (uint32_t key = 0; key < key_dim; ++key, row += value_dim) UNROLL for (uint32_t i = 0; i < P; ++i) {
+      const V x = mul(all(fade), at(row, i));
+      put(row, i, x);
+      d[i] = add(d[i], mul(all(k[key]), x));
+    }
+  UNROLL for (uint32_t i = 0; i < P; ++i) d[i] = mul(all(beta), sub(at(v, i), d[i]));
+  row = s;
+  for (uint32_t key = 0; key < key_dim; ++key, row += value_dim) UNROLL for (uint32_t i = 0; i < P; ++i) {
+      const V x = add(at(row, i), mul(all(k[key]), d[i]));
+      put(row, i, x);
+      sum[i] = add(sum[i], mul(all(q[key]), x));
+    }
+  if (o) UNROLL for (uint32_t i = 0; i < P; ++i) put(o, i, sum[i]);
+}
+void delta_step(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade, float beta,
+                float* o) {
+  uint32_t j = 0;
+  for (; j + 64 <= value_dim; j += 64) delta_channels<4>(s + j, key_dim, value_dim, q, k, v + j, fade, beta, o ? o + j : o, 64);
+  for (; j < value_dim; j += 16) delta_channels<1>(s + j, key_dim, value_dim, q, k, v + j, fade, beta, o ? o + j : o, value_dim - j);
+}
+
 void scale_row(float* y, uint32_t n, float a) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);
 }

@@ -198,6 +198,25 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
   for (uint32_t i = 0; i < n; ++i) y[i] = __builtin_fmaf(x[i], b, y[i] * a);
 }
 
+void delta_step(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade, float beta,
+                float* o) {
+  for (uint32_t j = 0; j < value_dim; ++j, ++s) {
+    float read = 0, out = 0;
+    for (uint32_t i = 0; i < key_dim; ++i) {
+      float& x = s[size_t{i} * value_dim];
+      x = fade * x;
+      read = read + k[i] * x;
+    }
+    const float d = beta * (v[j] - read);
+    for (uint32_t i = 0; i < key_dim; ++i) {
+      float& x = s[size_t{i} * value_dim];
+      x = x + k[i] * d;
+      out = out + q[i] * x;
+    }
+    if (o) o[j] = out;
+  }
+}
+
 void scale_row(float* y, uint32_t n, float a) {
   for (uint32_t i = 0; i < n; ++i) y[i] = y[i] * a;
 }
@@ -1093,6 +1112,7 @@ constexpr KernelTable kTable = {
     .byte_table = byte_table,
     .turn_panels = turn_panels,
     .merge_row = merge_row,
+    .delta_step = delta_step,
     .scale_row = scale_row,
     .find_above = find_above,
     .exp_row = exp_row,

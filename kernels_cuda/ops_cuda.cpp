@@ -42,6 +42,7 @@ const Ops cuda_ops = {
     .kv_pack = kv_pack,
     .attention = cuda_attention,
     .short_conv = nullptr,
+    .delta_net = nullptr,
     .scale_rows = cuda_scale_rows,
     .act_mul = cuda_act_mul,
     .gate_up = gate_up,

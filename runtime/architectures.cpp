@@ -370,6 +370,33 @@ constexpr HfTensor kLfm2Tensors[] = {
     {"feed_forward.experts.down_proj", kExpertDown},
 };
 
+constexpr HfTensor kQwen35Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ, HfRows::kGated},
+    {"self_attn.q_proj.weight", kAttnGate, HfRows::kGated},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_norm.weight", kAttnQNorm},
+    {"self_attn.k_norm.weight", kAttnKNorm},
+    {"linear_attn.in_proj_qkv.weight", kDeltaIn},
+    {"linear_attn.in_proj_z.weight", kDeltaGate},
+    {"linear_attn.in_proj_b.weight", kDeltaBeta},
+    {"linear_attn.in_proj_a.weight", kDeltaAlpha},
+    {"linear_attn.conv1d.weight", kDeltaTaps},
+    {"linear_attn.dt_bias", kDeltaDt},
+    {"linear_attn.A_log", kDeltaA},
+    {"linear_attn.norm.weight", kDeltaNorm},
+    {"linear_attn.out_proj.weight", kDeltaOut},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.gate_proj.weight", kFfnGate},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+};
+
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
@@ -388,6 +415,7 @@ constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
 constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLfm2Tensors), {}};
+constexpr HfNames kQwen35Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}};
 #undef LINNET_NAMES
 
 // ---- names of config.json's keys -----------------------------------------------------------------------------------------------
@@ -507,6 +535,26 @@ constexpr Architecture kArchitectures[] = {
      .window_by_switch = true,
      .spec = {.qk_norm = kQkNormHead},
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
+    // Qwen3.5, 3.6 and 3.8, dense: gated delta nets beside gated attention
+    {.name = "qwen3_5_text",
+     .hf_class = "Qwen3_5ForCausalLM",
+     .gguf = "qwen35",
+     .names = &kQwen35Names,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .norm_plus_one = true,
+     .delta = true,
+     .spec = {.qk_norm = kQkNormHead,
+              .conv_taps = 4,
+              .delta_key_heads = 16,
+              .delta_value_heads = 32,
+              .delta_key_dim = 128,
+              .delta_value_dim = 128,
+              .attn_gate = 1},
+     .ignored = {"mamba_ssm_dtype", "mtp_num_hidden_layers"},
+     .only = {{"attn_output_gate", "true"}, {"mtp_use_dedicated_embeddings", "false"}, {"mlp_only_layers", "[]"}},
+     .absent = {.rope_base = 1e7, .rotary = 0.25, .n_context = 32768, .n_kv_heads = 4, .head_dim = 256},
+     .form = {.none = true}},
     // LFM2, LFM2.5: short convolutions beside attention
     {.name = "lfm2",
      .hf_class = "Lfm2ForCausalLM",
@@ -1008,6 +1056,7 @@ constexpr HfWhole kWholes[] = {
      "Gemma3ForConditionalGeneration",
      {"gemma3_text"},
      {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector."}},
+    {"qwen3_5", "Qwen3_5ForConditionalGeneration", {"qwen3_5_text"}, {"model.visual.", "visual.", "mtp."}},
     {"mistral3",
      "Mistral3ForConditionalGeneration",
      {"mistral", "ministral3"},

@@ -17,7 +17,8 @@ enum class HfRows : uint8_t {
   kQkv,     // all queries, then all keys, then all values
   kHeads,   // of each KV head its queries, its key, its value
   kGateUp,  // gate, then up
-  kTurns    // a row of gate, a row of up, and so on
+  kTurns,   // a row of gate, a row of up, and so on
+  kGated    // of each head its queries, then their gate
 };
 
 // A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
@@ -150,6 +151,7 @@ struct Architecture {
   bool alibi_scaled = false;       // ALiBi is added before scores are scaled
   bool gelu_is_tanh = false;       // hidden_act "gelu" means the one by tanh
   bool short_conv = false;         // some layers are gated short convolutions
+  bool delta = false;              // some layers are gated delta nets
   ModelSpec spec = {};             // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[2] = {};     // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};     // keys of numbers, as hf_config.cpp knows them

@@ -110,6 +110,27 @@ struct ShortConvArgs {
   size_t y_stride;
 };
 
+// A gated delta net, of every key head with its share of the value heads: rows of q, k and v pass a convolution over time and SiLU, then
+// q and k become of length 1 (q over the root of key_dim too); a value head's state S = S * exp(a * softplus(alpha)) is corrected by
+// k^T beta' (v - k S), beta' = sigmoid(beta), and o = q S. y = norm(o) * silu(y). Sums over keys go in their order, each product rounded.
+inline constexpr uint32_t kMostDeltaDim = 256, kMostDeltaFloats = 8192;  // of a key head's channels with its values, under the taps
+struct DeltaNetArgs {
+  const Slots* slots;
+  uint32_t layer;
+  const RowSpan* spans;
+  uint32_t n_spans, key_heads, value_heads, key_dim, value_dim, taps;
+  float eps;          // of the norm
+  const float* conv;  // (2 * Q + V, taps), Q = key_heads * key_dim, V = value_heads * value_dim
+  const float* a;     // (value_heads)
+  const float* norm;  // (value_dim)
+  const float* x;     // (rows, 2 * Q + V)
+  size_t x_stride;
+  const float *beta, *alpha;  // (rows, value_heads)
+  size_t heads_stride;
+  float* y;  // (rows, V): the gate, then the result
+  size_t y_stride;
+};
+
 // The first half of a feed-forward network.
 struct GateUp {
   const Matrix &gate, &up;           // (n, k); gate without panels: there is none
@@ -184,6 +205,7 @@ struct Ops {
   void (*attention)(const Worker&, const AttentionArgs&);
   // nullptr: there is no such operation, and models that need it are refused.
   void (*short_conv)(const Worker&, const ShortConvArgs&);
+  void (*delta_net)(const Worker&, const DeltaNetArgs&);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped

@@ -207,6 +207,11 @@ const SpecField kSpecFields[] = {
     FIELD(rope_untruncated, kU32, 0, 1, 3),
     FIELD(rope_local_dim, kU32, 0, 1024, 4),
     FIELD(conv_taps, kU32, 0, kMostTaps, 6),
+    FIELD(delta_key_heads, kU32, 0, 1024, 6),
+    FIELD(delta_value_heads, kU32, 0, 1024, 6),
+    FIELD(delta_key_dim, kU32, 0, kMostDeltaDim, 6),
+    FIELD(delta_value_dim, kU32, 0, kMostDeltaDim, 6),
+    FIELD(attn_gate, kU32, 0, 1, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -340,6 +345,17 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
   if (l.mixer == kMixerConv && (s.conv_taps < 2 || l.window || l.rope != LayerRope::kNone))
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": conv_taps, window and rope = ", s.conv_taps, ", ", l.window, ", ",
                 static_cast<uint32_t>(l.rope), " of a short convolution, must be 2 and more, 0 and 0");
+  if (l.mixer == kMixerDelta) {
+    if (s.conv_taps < 2 || l.window || l.rope != LayerRope::kNone || !s.delta_key_heads || !s.delta_key_dim || !s.delta_value_dim ||
+        !s.delta_value_heads || s.delta_value_heads % s.delta_key_heads)
+      return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": a gated delta net of conv_taps = ", s.conv_taps, ", ", s.delta_key_heads,
+                  " key heads of ", s.delta_key_dim, " and ", s.delta_value_heads, " value heads of ", s.delta_value_dim,
+                  ", window and rope ", l.window, " and ", static_cast<uint32_t>(l.rope));
+    const uint32_t floats = (2 * s.delta_key_dim + s.delta_value_heads / s.delta_key_heads * s.delta_value_dim) * s.conv_taps;
+    if (floats > kMostDeltaFloats)
+      return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": a gated delta net whose key heads with their values have ", floats,
+                  " numbers under the taps, more than ", kMostDeltaFloats);
+  }
   if (l.kv_back) {
     if (l.kv_back > i || l.mixer != kMixerAttention)
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": kv_back = ", l.kv_back, ": no layer of attention with keys of its own");

@@ -22,6 +22,7 @@
 #include "layers/feed_forward_experts.h"
 #include "layers/mixer_attention.h"
 #include "layers/mixer_conv.h"
+#include "layers/mixer_delta.h"
 #include "layers/mixer_latent.h"
 #include "ops.h"
 #include "tensor.h"
@@ -131,6 +132,9 @@ struct ModelSpec {
   uint32_t rope_local_dim;  // rope_dim of layers whose RoPE has rope_local_base; 0: as the others
   // Since version 6.
   uint32_t conv_taps;  // of layers with a short convolution: a row of its channels sees so many, itself included; 0: no layer has one
+  uint32_t delta_key_heads, delta_value_heads;  // of layers with a gated delta net; as many value heads to each key head
+  uint32_t delta_key_dim, delta_value_dim;
+  uint32_t attn_gate;  // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];

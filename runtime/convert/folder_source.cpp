@@ -1,4 +1,5 @@
 // A Hugging Face folder as a Source: config.json + safetensors + tokenizer files.
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -65,6 +66,10 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
     }
     case HfRows::kTurns:
       return {2 * n, [is_up](uint32_t i) { return 2 * i + is_up; }};
+    case HfRows::kGated: {
+      const uint32_t gate = t.role == kAttnGate ? dim : 0;
+      return {2 * q, [=](uint32_t i) { return i / dim * 2 * dim + gate + i % dim; }};
+    }
     case HfRows::kOwn:
       break;
   }
@@ -164,7 +169,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   const RowMap map = map_rows(entry, spec, n);
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
-  if (t->role == kConvTaps) shape = {spec.d_model, 1, spec.conv_taps};
+  if (t->role == kConvTaps || t->role == kDeltaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
   if (spec.qk_norm == kQkNormLayer && (t->role == kAttnQNorm || t->role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
   if (want.matrix() && !entry.transposed && quant_has(in->tensors, quant, name)) {
@@ -206,6 +211,12 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     };
     take_rows(t, n, map);
   }
+  if (t->role == kDeltaA)
+    t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
+      LINNET_TRY(rows(first, count, to, e));
+      for (uint32_t i = 0; i < count; ++i) to[i] = -std::exp(to[i]);
+      return LINNET_OK;
+    };
   if (in->arch().norm_plus_one && role_row(t->role).norm())
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));

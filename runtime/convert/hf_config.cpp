@@ -72,7 +72,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
     LINNET_TRY(read_nope(spec));
-    LINNET_TRY(arch_->short_conv ? read_convolutions(spec) : read_windows(spec));
+    LINNET_TRY(arch_->short_conv ? read_convolutions(spec) : arch_->delta ? read_delta(spec) : read_windows(spec));
     LINNET_TRY(read_temperature(spec));
     if (arch_->experts.count) LINNET_TRY(read_experts(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
@@ -387,6 +387,7 @@ class ConfigReader : ConfigKeys {
         continue;
       if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context)))
         continue;
+      if (arch_->delta && (key == "mrope_interleaved" || key == "mrope_section")) continue;  // a text's three positions are the same
       if (key != "partial_rotary_factor")
         return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
@@ -551,24 +552,48 @@ class ConfigReader : ConfigKeys {
       const uint64_t d_ff = width < 1e9 ? div_up(static_cast<uint64_t>(width), multiple) * multiple : UINT32_MAX;
       spec->d_ff = d_ff > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(d_ff);
     }
-    if (spec->n_layers > 1024) return LINNET_OK;  // which is refused
-    std::vector<LayerSpec> layers;
     const json *types = json_member(config_, "layer_types"), *full = json_member(config_, "full_attn_idxs");
-    const bool by_type = types && !types->is_null(), by_index = full && !full->is_null();
-    if (by_type && (!types->is_array() || types->size() != spec->n_layers))
-      return wrong("layer_types", *types, "a list with one entry per layer");
-    if (by_index && !full->is_array()) return wrong("full_attn_idxs", *full, "a list of layers");
-    for (uint32_t i = 0; i < spec->n_layers; ++i) {
+    if (!types || types->is_null()) {
+      if (full && !full->is_null() && !full->is_array()) return wrong("full_attn_idxs", *full, "a list of layers");
+      return set_mixers(spec, kMixerConv,
+                        [&](uint32_t i) { return !full || full->is_null() || std::find(full->begin(), full->end(), i) != full->end(); });
+    }
+    return read_mixers(*types, "conv", kMixerConv, spec);
+  }
+
+  // Layers of attention and of another kind, which layer_types names.
+  Status read_mixers(const json& types, std::string_view name, Mixer mixer, ModelSpec* spec) {
+    if (!types.is_array() || types.size() != spec->n_layers) return wrong("layer_types", types, "a list with one entry per layer");
+    for (const json& type : types)
+      if (type != "full_attention" && type != name) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+    return set_mixers(spec, mixer, [&](uint32_t i) { return types[i] == "full_attention"; });
+  }
+  template <class Attends>
+  Status set_mixers(ModelSpec* spec, Mixer mixer, const Attends& attends) {
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {  // more are refused
       layers.push_back(layer_spec(*spec, i));
-      const bool attends = by_type ? (*types)[i] == "full_attention" : !by_index || std::find(full->begin(), full->end(), i) != full->end();
-      if (by_type && !attends && (*types)[i] != "conv")
-        return refuse(LINNET_UNSUPPORTED, "layer type ", json_show((*types)[i]), " is not supported");
-      if (attends) continue;
-      layers[i].mixer = kMixerConv;
+      if (attends(i)) continue;
+      layers[i].mixer = mixer;
       layers[i].rope = LayerRope::kNone;
     }
-    set_layers(spec, &out_->layers, layers);
+    if (!layers.empty()) set_layers(spec, &out_->layers, layers);
     return LINNET_OK;
+  }
+
+  // Gated delta nets: by layer_types, or all but every full_attention_interval-th layer.
+  Status read_delta(ModelSpec* spec) {
+    LINNET_TRY(read_number(config_, "linear_conv_kernel_dim", &ModelSpec::conv_taps, spec));
+    LINNET_TRY(read_number(config_, "linear_num_key_heads", &ModelSpec::delta_key_heads, spec));
+    LINNET_TRY(read_number(config_, "linear_num_value_heads", &ModelSpec::delta_value_heads, spec));
+    LINNET_TRY(read_number(config_, "linear_key_head_dim", &ModelSpec::delta_key_dim, spec));
+    LINNET_TRY(read_number(config_, "linear_value_head_dim", &ModelSpec::delta_value_dim, spec));
+    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null())
+      return read_mixers(*types, "linear_attention", kMixerDelta, spec);
+    uint32_t interval = 4;
+    LINNET_TRY(read_count("full_attention_interval", &interval));
+    if (interval == 0) return wrong("full_attention_interval", *json_member(config_, "full_attention_interval"), "above 0");
+    return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return (i + 1) % interval == 0; });
   }
 
   // Of queries in layers without RoPE (Llama 4), or in all.

@@ -199,11 +199,16 @@ constexpr std::string_view kOfConvolutions[] = {
     "block_mlp_init_scale",     "block_out_init_scale",     "block_use_xavier_init", "conv_dim",     "conv_dim_out",
     "conv_use_xavier_init"};
 
+// Of families with gated delta nets.
+constexpr std::string_view kOfDeltaNets[] = {"full_attention_interval", "linear_conv_kernel_dim", "linear_key_head_dim",
+                                             "linear_num_key_heads",    "linear_num_value_heads", "linear_value_head_dim"};
+
 // Of models that are more than a decoder.
 constexpr std::string_view kOfOtherParts[] = {
-    "boi_token_id",         "boi_token_index",    "eoi_token_id",        "eoi_token_index",
-    "image_token_id",       "image_token_index",  "mm_tokens_per_image", "multimodal_projector_bias",
-    "projector_hidden_act", "spatial_merge_size", "vision_config",       "vision_feature_layer"};
+    "boi_token_id",         "boi_token_index",       "eoi_token_id",        "eoi_token_index",
+    "image_token_id",       "image_token_index",     "mm_tokens_per_image", "multimodal_projector_bias",
+    "projector_hidden_act", "spatial_merge_size",    "vision_config",       "vision_feature_layer",
+    "video_token_id",       "vision_start_token_id", "vision_end_token_id"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {{"_remove_final_layer_norm", "false"},
@@ -361,7 +366,7 @@ Status ConfigKeys::check_keys() {
     if (value.is_null() ||
         (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
                    (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
-                   (arch_->experts.count && listed(kOfExperts, key)))))
+                   (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

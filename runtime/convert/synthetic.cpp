@@ -15,9 +15,11 @@ struct Shape {
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
   uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
-  const char* layers = nullptr;  // of each one 'a' attention, 'c' a short convolution; nullptr: all attend
+  const char* layers = nullptr;  // of each one 'a' attention, 'c' a short convolution, 'd' a gated delta net; nullptr: all attend
   uint32_t n_dense = 0;          // layers without experts before the others
+  uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
 };
+constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda";
 constexpr char kLfm2Layers[] = "ccaccaccacacacac";
 // From the published config.json of each model.
 constexpr Shape kShapes[] = {
@@ -36,6 +38,10 @@ constexpr Shape kShapes[] = {
     {"qwen3-30b-a3b", "qwen3_moe", 48, 2048, 32, 4, 128, 6144, 151936, 40960, 0, 1e-6, 1000000, 0, 128, 8, 768},
     {"qwen1.5-moe-a2.7b", "qwen2_moe", 24, 2048, 16, 16, 128, 5632, 151936, 8192, 0, 1e-6, 1000000, 0, 60, 4, 1408, 5632},
     {"mixtral-8x7b", "mixtral", 32, 4096, 32, 8, 128, 14336, 32000, 32768, 0, 1e-5, 1000000, 0, 8, 2, 14336},
+    {"qwen3.5-0.8b", "qwen3_5_text", 24, 1024, 8, 2, 256, 3584, 248320, 262144, 1, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta24, 0, 16, 16},
+    {"qwen3.5-2b", "qwen3_5_text", 24, 2048, 8, 2, 256, 6144, 248320, 262144, 1, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta24, 0, 16, 16},
+    {"qwen3.5-4b", "qwen3_5_text", 32, 2560, 16, 4, 256, 9216, 248320, 262144, 1, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta32, 0, 16, 32},
+    {"qwen3.5-9b", "qwen3_5_text", 32, 4096, 16, 4, 256, 12288, 248320, 262144, 0, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta32, 0, 16, 32},
     {"lfm2-350m", "lfm2", 16, 1024, 16, 8, 64, 4608, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
     {"lfm2-700m", "lfm2", 16, 1536, 24, 8, 64, 6912, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
     {"lfm2-1.2b", "lfm2", 16, 2048, 32, 8, 64, 8192, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
@@ -156,10 +162,10 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
     const Weights w{stream, t.n, t.k, spread_of(role, layer, spec)};
     t.rows = [w](uint32_t first, uint32_t count, float* out, Error*) { return w.rows(first, count, out); };
     t.panel = [w](Format f, uint32_t p, uint8_t* to, uint8_t* scales) { w.panel(f, p, to, scales); };
-  } else {  // norms near 1, biases near 0
-    const bool bias = std::strstr(role_row(role).name, ".bias") != nullptr;
-    t.rows = [stream, bias](uint32_t first, uint32_t count, float* out, Error*) {
-      for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<float>((bias ? -0.1 : 0.9) + 0.2 * unit(stream, first + i));
+  } else {                                                                                               // norms near 1, biases near 0
+    const double low = role == kDeltaA ? -1.1 : std::strstr(role_row(role).name, ".bias") ? -0.1 : 0.9;  // states fade
+    t.rows = [stream, low](uint32_t first, uint32_t count, float* out, Error*) {
+      for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<float>(low + 0.2 * unit(stream, first + i));
       return LINNET_OK;
     };
   }
@@ -190,13 +196,15 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec = a->spec;
   std::strncpy(spec.architecture, s->architecture, sizeof spec.architecture - 1);
   spec.n_layers = s->n_layers, spec.d_model = s->d_model, spec.n_heads = s->n_heads, spec.n_kv_heads = s->n_kv_heads;
-  spec.head_dim = spec.rope_dim = s->head_dim, spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
+  spec.head_dim = s->head_dim, spec.rope_dim = static_cast<uint32_t>(s->head_dim * (a->absent.rotary > 0 ? a->absent.rotary : 1)),
+  spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
   spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
   spec.qkv_bias = a->qkv_bias == Has::kAlways || s->shared_ff > 0;
   spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff,
   spec.router_norm = s->n_experts > 0 && !s->shared_ff;
   spec.moe_first = s->n_dense;
+  if (s->key_heads) spec.delta_key_heads = s->key_heads, spec.delta_value_heads = s->value_heads;
   spec.shared_ff = s->shared_ff, spec.shared_gate = s->shared_ff > 0 && a->experts.shared_gate;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;
@@ -206,7 +214,7 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   for (uint32_t i = 0; s->layers && i < spec.n_layers; ++i) {
     layers.push_back(layer_spec(spec, i));
     if (s->layers[i] == 'a') continue;
-    layers[i].mixer = kMixerConv;
+    layers[i].mixer = s->layers[i] == 'd' ? kMixerDelta : kMixerConv;
     layers[i].rope = LayerRope::kNone;
   }
   if (s->layers) set_layers(out, layers);

@@ -316,7 +316,8 @@ typedef struct linnet_session_params {
   uint32_t n_keep;     /* tokens that stay, see linnet_when_full; the profile's goes with its when_full alone */
   uint32_t n_rollback; /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer
                           see, in KIVI formats, and where when_full drops tokens (at most n_context - n_keep there); default n_chunk.
-                          In models with layers that carry a state (short convolutions) too, default 64: there each token takes room */
+                          In models with layers that carry a state (short convolutions, gated delta nets) too, default 64: there each
+                          token takes room */
   uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies
                            are made for it once; default n_context */
   linnet_parallel_fn parallel_for; /* the app's threads; NULL = linnet's. Goes with threads 0 or LINNET_THREADS_APP; must work until fini */

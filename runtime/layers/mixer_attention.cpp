@@ -24,6 +24,7 @@ uint32_t k_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s,
 bool has_attn_norm(const ModelSpec& s, const LayerSpec&) { return norm_before(s); }
 bool has_heads(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && heads(l); }
 bool no_q_lora(const ModelSpec& s, const LayerSpec& l) { return has_heads(s, l) && !s.q_lora_rank; }
+bool has_gate(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && s.attn_gate; }
 bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && !l.kv_back; }
 bool has_qkv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qkv_bias; }
 bool has_kv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qkv_bias; }
@@ -41,6 +42,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.matrix(kAttnQ, i, &t.q));
   LINNET_TRY(in.matrix(kAttnK, i, &t.k));
   LINNET_TRY(in.matrix(kAttnV, i, &t.v));
+  LINNET_TRY(in.matrix(kAttnGate, i, &t.gate));
   LINNET_TRY(in.matrix(kAttnOut, i, &t.out));
   LINNET_TRY(in.vector(kAttnQBias, i, &t.q_bias));
   LINNET_TRY(in.vector(kAttnKBias, i, &t.k_bias));
@@ -53,6 +55,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kAttnSinks, i, &t.sinks));
   LINNET_TRY(in.order(kAttnInOrder, i, &t.in_order));
   LINNET_TRY(in.order(kAttnOutOrder, i, &t.out_order));
+  if (t.gate.panels && !same_rows(t.q, t.gate))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q and its gate have formats of different activation groups");
   if (t.k.panels && (!same_rows(t.q, t.k) || !same_rows(t.q, t.v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
   return LINNET_OK;
@@ -65,10 +69,10 @@ size_t kv_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_kv_heads} 
 
 void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
   const Attention& t = *static_cast<const Attention*>(tensors);
-  needs->need_wide(needs->n_rows * (q_stride(l) + 2 * kv_stride(l)));
+  needs->need_wide(needs->n_rows * ((t.gate.panels ? 2 : 1) * q_stride(l) + 2 * kv_stride(l)));
   if (t.in_order) needs->need_wide(needs->n_rows * row_floats(s.d_model));
   if (t.out_order) needs->need_wide(needs->n_rows * 2 * q_stride(l));
-  for (const Matrix* m : {&t.q, &t.k, &t.v, &t.out}) needs->codes.add(*m);
+  for (const Matrix* m : {&t.q, &t.k, &t.v, &t.gate, &t.out}) needs->codes.add(*m);
 }
 
 // Keys and values of all rows are appended, unless they are another layer's; attention is of rows `first`.. alone, in batches of one span.
@@ -84,10 +88,12 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* q = a.wide;         // (m, n_heads * head_dim)
   float* k = q + m * q_row;  // (m, n_kv_heads * head_dim)
   float* v = k + m * kv_row;
+  float* gate = v + m * kv_row;  // as q, where there is one
   const QuantRows in = d.norm(l.attn_norm, t.q, t.in_order), in_q = rows_from(in, first);
   if (own) ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
   if (own) ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
   ops.gemm(w, t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
+  if (t.gate.panels) ops.gemm(w, t.gate, a.normed + first * a.d_stride, a.d_stride, &in_q, n, nullptr, false, gate, q_row);
   ops.sync(w);
 
   if (spec.clip_qkv > 0) {
@@ -113,6 +119,10 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   if (own && ops.kv_pack(w, d.kv, layer, d.spans, d.n_spans)) ops.sync(w);
   if (n == 0) return;
   d.attend(l.spec, layer, first, q, 1.0f / __builtin_sqrtf(static_cast<float>(dim)), t.sinks);
+  if (t.gate.panels) {
+    ops.act_mul(w, kActSigmoid, 0, gate, q, q_row, n, n_heads * dim, q, nullptr);
+    ops.sync(w);
+  }
   d.project(t.out, t.out_bias, l.attn_post_norm, q, q_row, first, t.out_order);
 }
 

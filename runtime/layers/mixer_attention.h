@@ -10,6 +10,7 @@
   X(kAttnQ, "attn_q.weight", kRoleMatrix, kPartAttention, kStepQkv, q_dim, d_model, no_q_lora)                                            \
   X(kAttnK, "attn_k.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, has_kv)                                          \
   X(kAttnV, "attn_v.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, has_kv)                                          \
+  X(kAttnGate, "attn_output_gate.weight", kRoleMatrix, kPartAttention, kStepQkv, q_dim, d_model, has_gate)                                  \
   X(kAttnOut, "attn_output.weight", kRoleMatrix, kPartAttention, kStepAttentionOut, d_model, out_dim, has_heads)                             \
   X(kAttnQBias, "attn_q.bias", 0, kPartAttention, kStepVectors, q_dim, one, has_qkv_bias)                                                 \
   X(kAttnKBias, "attn_k.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_kv_bias)                                                \
@@ -29,6 +30,7 @@ namespace linnet {
 // Matrices are (outputs, inputs); what is not there is empty or nullptr.
 struct Attention {
   Matrix q, k, v;  // (n_heads * head_dim, d_model), (n_kv_heads * head_dim, d_model) twice
+  Matrix gate;     // as q, or empty
   Matrix out;      // (d_model, n_heads * head_dim)
   const float *q_bias, *k_bias, *v_bias, *out_bias;
   const float *q_norm, *k_norm;            // (head_dim, or of all heads)

@@ -7,7 +7,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROOMS = ("platform", "kernels_cpu", "kernels_cuda", "runtime")
 # What stands below the runtime and is included by kernels: numbers, views and the operations that a backend fills.
-CONTRACT = {"runtime/tensor.h", "runtime/format.h", "runtime/formats.inc", "runtime/ops.h", "runtime/cache/kv_cache.h", "runtime/cache/slots.h", "runtime/cache/cache_plan.h", "runtime/backend.h", "runtime/sampling/sampling.h"}
+CONTRACT = {"runtime/tensor.h", "runtime/format.h", "runtime/formats.inc", "runtime/ops.h", "runtime/cache/kv_cache.h", "runtime/cache/slots.h", "runtime/rope.h", "runtime/cache/cache_plan.h", "runtime/backend.h", "runtime/sampling/sampling.h"}
 ABI = "runtime/include/"  # of the app; everybody's
 
 bad = []

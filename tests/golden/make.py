@@ -267,6 +267,11 @@ MODELS = {
     "lfm2-moe": tiny("lfm2_moe", 45, hidden_size=24, intermediate_size=36, moe_intermediate_size=12, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                      num_dense_layers=1, num_experts=5, num_experts_per_tok=2, routed_scaling_factor=1.5, layer_types=["conv", "conv", "full_attention", "conv"],
                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=20000.0)),
+    # Gated delta nets, two value heads to a key head, beside attention whose gate lies in its queries' matrix.
+    "qwen3-5": tiny("qwen3_5_text", 45, hidden_size=40, intermediate_size=44, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                    linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=12, linear_value_head_dim=20, linear_conv_kernel_dim=4,
+                    layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128, tie_word_embeddings=True,
+                    rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -346,7 +351,9 @@ def publish(config, name):
 USES = {
     "qkv": (1.2, "q_proj k_proj qkv_proj query_key_value c_attn Wqkv q_b_proj kv_b_proj"),
     "convolution in": (0.8, "in_proj"),  # three of its rows are multiplied with each other
-    "taps": (1.0, "conv"),
+    "taps": (1.0, "conv conv1d"),
+    "delta in": (1.0, "in_proj_qkv in_proj_z"),
+    "delta heads": (0.5, "in_proj_a in_proj_b"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
     "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1"),
@@ -386,8 +393,10 @@ def fill(model, seed):
             p.copy_(embed * noise)
         elif part in POSITIONS:
             p.copy_(0.7 * stream * noise)
-        elif part == "sinks":
+        elif part in ("sinks", "dt_bias"):
             p.copy_(noise)
+        elif part == "A_log":
+            p.copy_(0.5 * noise - 1)
         elif name.endswith("bias"):
             p.copy_(noise * (0.1 * stream if USE_OF.get(part.removesuffix("_bias")) in ("attention out", "down") else 0.2))  # the stream sums up the former
         elif part == "lm_head":
@@ -397,7 +406,7 @@ def fill(model, seed):
             if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-            if config.model_type.startswith("gemma"):  # adds 1
+            if config.model_type.startswith("gemma") or (config.model_type.startswith("qwen3_5") and "linear_attn" not in name):  # adds 1
                 p.sub_(1)
         else:
             use = USE_OF[part]
@@ -474,7 +483,7 @@ def quantised(x, group=128):
 @torch.no_grad()
 def kl_int8(model, tokens, want):
     """Mean KL divergence from the f32 logits when every matrix product is W8A8. Changes the model."""
-    routers = USES["router"][1].split()  # stay in f32, as positions do
+    routers = (USES["router"][1] + " " + USES["delta heads"][1]).split()  # stay in f32, as positions do
     for name, m in model.named_modules():
         if (isinstance(m, (torch.nn.Linear, Conv1D)) or type(m).__name__.endswith("Experts")) and name.split(".")[-1] not in routers:
             m.register_forward_pre_hook(lambda m, args: (quantised(args[0]), *args[1:]))
@@ -512,7 +521,7 @@ def search(name):
         if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
         limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit / 2:
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith("qwen3_5") else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 

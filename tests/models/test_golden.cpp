@@ -103,6 +103,7 @@ constexpr Family kFamilies[] = {
     {"glm4"},
     {"ernie4-5"},
     {"lfm2"},
+    {"qwen3-5", 6e-3, 0.15},
     {"lfm2-taps"},
     {"lfm2-moe", 1.2e-2, 0.15},
 };

@@ -804,6 +804,42 @@ TEST_CASE("config: LFM2 as its published files say it, its layers by type or by 
           "layer type \"sliding_attention\" is not supported");
 }
 
+TEST_CASE("config: Qwen3.5 as a whole and as text alone") {
+  const std::string text = R"("attention_bias": false, "attn_output_gate": true, "dtype": "bfloat16", "eos_token_id": 248044,
+      "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu", "hidden_size": 1024, "intermediate_size": 3584,
+      "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32,
+      "linear_value_head_dim": 128, "mamba_ssm_dtype": "float32", "max_position_embeddings": 262144, "mlp_only_layers": [],
+      "mtp_num_hidden_layers": 1, "mtp_use_dedicated_embeddings": false, "num_attention_heads": 8, "num_hidden_layers": 8,
+      "num_key_value_heads": 2, "rms_norm_eps": 1e-06, "tie_word_embeddings": true, "vocab_size": 248320,
+      "rope_parameters": {"mrope_interleaved": true, "mrope_section": [11, 11, 10], "partial_rotary_factor": 0.25, "rope_theta": 10000000,
+      "rope_type": "default"}, "model_type": "qwen3_5_text")";
+  const std::string whole = R"({"architectures": ["Qwen3_5ForConditionalGeneration"], "image_token_id": 248056, "video_token_id": 248057,
+      "vision_start_token_id": 248053, "vision_end_token_id": 248054, "vision_config": {"depth": 12}, "model_type": "qwen3_5",
+      "tie_word_embeddings": true, "text_config": {)" +
+                            text + "}}";
+  for (const std::string& config : {"{" + text + "}", whole}) {
+    HfConfig c;
+    Error err = {};
+    INFO(err.text);
+    REQUIRE(read_config(config, "config.json", &c, &err) == LINNET_OK);
+    const ModelSpec& s = c.spec;
+    CHECK((s.rope_dim == 64 && s.rope_base == 1e7 && s.attn_gate == 1 && s.tied && s.conv_taps == 4 && s.delta_key_heads == 16 &&
+           s.delta_value_heads == 32 && s.delta_key_dim == 128 && s.delta_value_dim == 128));
+    for (uint32_t i = 0; i < 8; ++i) CHECK(layer_spec(s, i).mixer == (i % 4 == 3 ? kMixerAttention : kMixerDelta));
+  }
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string s = "{" + text + "}";
+    return s.replace(s.find(from), from.size(), to);
+  };
+  ModelSpec s;
+  const auto read = [&s](const std::string& json, Error* e) { return spec_from_config(json, "config.json", &s, e); };
+  REFUSED(read(changed("\"attn_output_gate\": true", "\"attn_output_gate\": false"), e), LINNET_UNSUPPORTED, "attn_output_gate");
+  REFUSED(read(changed("_value_heads\": 32", "_value_heads\": 33"), e), LINNET_BAD_FILE, "16 key heads of 128 and 33 value heads of 128");
+  REFUSED(read(changed("_value_heads\": 32", "_value_heads\": 512"), e), LINNET_UNSUPPORTED, "numbers under the taps, more than 8192");
+  REFUSED(read(changed("interval\": 4", "interval\": 0"), e), LINNET_BAD_FILE, "'full_attention_interval' is 0, not above 0");
+  REFUSED(read(changed("key_head_dim\": 128", "key_head_dim\": 300"), e), LINNET_BAD_FILE, "'linear_key_head_dim' is 300");
+}
+
 TEST_CASE("config: families as their published files say them") {
   ModelSpec s;
   const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };

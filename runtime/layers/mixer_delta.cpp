@@ -1,0 +1,113 @@
+#include "mixer_delta.h"
+
+#include <new>
+
+#include "decoder.h"
+#include "loader.h"
+#include "sizes.h"
+
+namespace linnet {
+namespace {
+
+using namespace sizes;
+bool delta(const ModelSpec&, const LayerSpec& l) { return l.mixer == kMixerDelta; }
+uint32_t value_heads(const ModelSpec& s, const LayerSpec&) { return s.delta_value_heads; }
+uint32_t delta_value_dim(const ModelSpec& s, const LayerSpec&) { return s.delta_value_dim; }
+uint32_t delta_values(const ModelSpec& s, const LayerSpec&) { return s.delta_value_heads * s.delta_value_dim; }
+uint32_t channels(const ModelSpec& s) { return 2 * s.delta_key_heads * s.delta_key_dim + s.delta_value_heads * s.delta_value_dim; }
+uint32_t delta_channels(const ModelSpec& s, const LayerSpec&) { return channels(s); }
+uint32_t delta_taps(const ModelSpec& s, const LayerSpec&) { return channels(s) * s.conv_taps; }
+
+Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
+  DeltaNet& t = *new (tensors) DeltaNet{};
+  if (!in.backend.ops->delta_net)
+    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": gated delta nets are for CPUs alone");
+  LINNET_TRY(in.matrix(kDeltaIn, i, &t.in));
+  LINNET_TRY(in.matrix(kDeltaGate, i, &t.gate));
+  LINNET_TRY(in.matrix(kDeltaBeta, i, &t.beta));
+  LINNET_TRY(in.matrix(kDeltaAlpha, i, &t.alpha));
+  LINNET_TRY(in.matrix(kDeltaOut, i, &t.out));
+  LINNET_TRY(in.vector(kDeltaTaps, i, &t.taps));
+  LINNET_TRY(in.vector(kDeltaDt, i, &t.dt));
+  LINNET_TRY(in.vector(kDeltaA, i, &t.a));
+  LINNET_TRY(in.vector(kDeltaNorm, i, &t.norm));
+  if (!same_rows(t.in, t.gate))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": qkv and gate have formats of different activation groups");
+  return LINNET_OK;
+}
+
+// The state: of every value head S, then the rows before the convolution that the next one's taps reach back to. A row: those channels,
+// then beta and alpha as projected.
+CacheLayer cache(const ModelSpec& s, const LayerSpec&) {
+  return {.k = LINNET_I8,
+          .v = LINNET_I8,
+          .n_heads = 1,
+          .n_kv_heads = 0,
+          .head_dim = 1,
+          .latent = 0,
+          .window = 0,
+          .slot = {s.delta_value_heads * s.delta_key_dim * s.delta_value_dim + (s.conv_taps - 1) * channels(s),
+                   channels(s) + 2 * s.delta_value_heads}};
+}
+
+struct Strides {
+  size_t in, values, heads;
+};
+Strides strides(const ModelSpec& s) {
+  return {row_floats(channels(s)), row_floats(uint64_t{s.delta_value_heads} * s.delta_value_dim), row_floats(s.delta_value_heads)};
+}
+
+void need(const ModelSpec& s, const LayerSpec&, const void* tensors, Needs* needs) {
+  const DeltaNet& t = *static_cast<const DeltaNet*>(tensors);
+  const Strides of = strides(s);
+  needs->need_wide(needs->n_rows * (of.in + of.values + 2 * of.heads));
+  for (const Matrix* m : {&t.in, &t.gate, &t.out}) needs->codes.add(*m);
+}
+
+// Every row carries the states on, whichever are of use.
+void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
+  const DeltaNet& t = *static_cast<const DeltaNet*>(l.mixer);
+  const ModelSpec& s = d.spec;
+  const Activations& a = d.a;
+  const Strides of = strides(s);
+  float* const in = a.wide;                    // (m, 2 * Q + V)
+  float* const gate = in + d.m * of.in;        // (m, V), then what comes out
+  float* const beta = gate + d.m * of.values;  // (m, value_heads)
+  float* const alpha = beta + d.m * of.heads;
+  const QuantRows rows = d.norm(l.attn_norm, t.in);
+  d.ops.gemm(d.w, t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
+  d.ops.gemm(d.w, t.gate, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate, of.values);
+  d.ops.gemm(d.w, t.beta, a.normed, a.d_stride, nullptr, d.m, nullptr, false, beta, of.heads);
+  d.ops.gemm(d.w, t.alpha, a.normed, a.d_stride, nullptr, d.m, t.dt, false, alpha, of.heads);
+  d.ops.sync(d.w);
+  d.ops.delta_net(d.w, {&d.s.cache.slots,
+                        layer,
+                        d.spans,
+                        d.n_spans,
+                        s.delta_key_heads,
+                        s.delta_value_heads,
+                        s.delta_key_dim,
+                        s.delta_value_dim,
+                        s.conv_taps,
+                        d.eps(),
+                        t.taps,
+                        t.a,
+                        t.norm,
+                        in,
+                        of.in,
+                        beta,
+                        alpha,
+                        of.heads,
+                        gate,
+                        of.values});
+  d.ops.sync(d.w);
+  if (first < d.m) d.project(t.out, nullptr, l.attn_post_norm, gate + first * of.values, of.values, first);
+}
+
+}  // namespace
+
+const TensorRole kDeltaRoles[] = {LINNET_DELTA_ROLES(LINNET_LAYER_ROLE)};
+static_assert(sizeof(DeltaNet) <= kMostTensorsBytes);
+const LayerKind kDeltaKind = {sizeof(DeltaNet), load, cache, need, run};
+
+}  // namespace linnet
