@@ -77,12 +77,14 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, uint32_t
         alpha = beta + a.value_heads;
       }
       // The convolution, oldest first.
+      const float* seen[kMostTaps];  // each (n)
+      for (uint32_t tap = 0; tap < a.taps; ++tap) seen[tap] = rows + (oldest + tap) % a.taps * size_t{n};
       size_t channel = 0;
       for (int part = 0; part < 3; ++part)
         for (uint32_t i = 0; i < c.n[part]; ++i, ++channel) {
           const float* const taps = a.conv + (c.at[part] + i) * size_t{a.taps};
-          float sum = taps[0] * rows[oldest * size_t{n} + channel];
-          for (uint32_t tap = 1; tap < a.taps; ++tap) sum = sum + taps[tap] * rows[(oldest + tap) % a.taps * size_t{n} + channel];
+          float sum = taps[0] * seen[0][channel];
+          for (uint32_t tap = 1; tap < a.taps; ++tap) sum = sum + taps[tap] * seen[tap][channel];
           mixed[channel] = sum;
         }
       oldest = (oldest + 1) % a.taps;
