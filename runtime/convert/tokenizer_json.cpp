@@ -243,7 +243,7 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
     for (const auto& [key, to] : {std::pair("continuing_subword_prefix", &parts->front), std::pair("end_of_word_suffix", &parts->behind)}) {
       LINNET_TRY(read_text(*model, where, key, to, err));
       // Of the prefix the library counts characters where it cuts bytes.
-      if (std::any_of(to->begin(), to->end(), [](char c) { return c == '\0' || c < 0; }))
+      if (std::any_of(to->begin(), to->end(), [](char c) { return c == '\0' || static_cast<unsigned char>(c) >= 0x80; }))
         return unknown(err, key, *json_member(*model, key));
     }
   } else {
