@@ -13,6 +13,8 @@
 namespace linnet {
 namespace {
 
+constexpr uint32_t kStateVectors = 1;
+
 struct V {
   __m256 a, b;
 };

@@ -55,6 +55,8 @@ struct Dpbusd {
 
 #define INLINE inline __attribute__((always_inline))
 
+constexpr uint32_t kStateVectors = 2;
+
 using V = __m512;
 using Vi = __m512i;
 using M = __mmask16;

@@ -1,5 +1,5 @@
-// Gated delta nets. A piece is a key head of a sequence with the value heads that share it, which goes through the rows in order; sums of a
-// value's channels stand by themselves, over keys in their order, so that no way to cut changes a bit.
+// Gated delta nets. A piece is a key head of a sequence with the value heads that share it, which goes through the rows in order, some
+// tokens at a time; sums of a value's channels stand by themselves, over keys in their order, so that no way to cut changes a bit.
 #include "delta_net.h"
 
 #include <cstring>
@@ -7,46 +7,61 @@
 #include "../runtime/cache/slots.h"
 #include "../runtime/rope.h"
 #include "registry.h"
+#include "taps.h"
 
 namespace linnet {
 namespace {
 
-// Channels of a piece in a row: of q, k and its values.
-struct Channels {
-  uint32_t at[3], n[3];
-  uint32_t all() const { return n[0] + n[1] + n[2]; }
-  // Of a whole row `from` one behind the other, or back.
-  void take(const float* from, float* to) const {
-    for (int i = 0; i < 3; to += n[i], ++i) std::memcpy(to, from + at[i], n[i] * sizeof *to);
+constexpr uint32_t kTokens = 16, kFloats = 10240;  // at a time; of their channels
+static_assert(kMostDeltaFloats <= kFloats && kDeltaPanel == kStatePanel);
+
+// The channels of a key head and its value heads, in rows of q | k | v of all heads, in a row of their own, and the weights beside them.
+struct Head {
+  const DeltaNetArgs& a;
+  uint32_t head, values, n;  // values: of this key head
+  uint32_t keys, width;      // channels of all key heads; of a row
+
+  Head(const DeltaNetArgs& args, uint32_t i) : a(args), head(i), values(a.value_heads / a.key_heads) {
+    n = 2 * a.key_dim + values * a.value_dim;
+    keys = a.key_heads * a.key_dim;
+    width = 2 * keys + a.value_heads * a.value_dim;
   }
-  void give(const float* from, float* to) const {
-    for (int i = 0; i < 3; from += n[i], ++i) std::memcpy(to + at[i], from, n[i] * sizeof *to);
+  uint32_t value(uint32_t i) const { return a.tiled ? i * a.key_heads + head : head * values + i; }
+  // fn(first channel, channels, where in the row of its own) for channels that lie together, Taps::kChannels at most.
+  template <class Fn>
+  void each_part(Fn fn) const {
+    uint32_t to = 0;
+    const auto part = [&](uint32_t channel, uint32_t count) {
+      for (uint32_t some; count; count -= some, channel += some, to += some) {
+        some = count < Taps::kChannels ? count : Taps::kChannels;
+        fn(channel, some, to);
+      }
+    };
+    part(head * a.key_dim, a.key_dim);
+    part(keys + head * a.key_dim, a.key_dim);
+    for (uint32_t i = 0; i < values; ++i) part(2 * keys + value(i) * a.value_dim, a.value_dim);
   }
 };
 
-// log(1 + exp(x)), the same on every machine.
-float softplus(const KernelTable& t, float x) {
-  float e = -__builtin_fabsf(x);
-  t.exp_row(&e, 1);
-  return static_cast<float>((x > 0 ? double{x} : 0) + rope_log(1 + double{e}));
+// x = log(1 + exp(x)), the same on every machine.
+void softplus(const KernelTable& t, float* x, uint32_t n) {
+  float e[kTokens];
+  for (uint32_t i = 0; i < n; ++i) e[i] = -__builtin_fabsf(x[i]);
+  t.exp_row(e, n);
+  for (uint32_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] > 0 ? double{x[i]} : 0) + rope_log(1 + double{e[i]}));
 }
-float sigmoid(const KernelTable& t, float x) {
-  float e = -x;
-  t.exp_row(&e, 1);
-  return 1 / (1 + e);
+void sigmoid(const KernelTable& t, float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) x[i] = -x[i];
+  t.exp_row(x, n);
+  for (uint32_t i = 0; i < n; ++i) x[i] = 1 / (1 + x[i]);
 }
 
-void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, uint32_t head) {
+void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const Head& h) {
   const KernelTable& t = w.kernels->t;
   const SlotView view = a.slots->view(span.seq, a.layer);
-  const uint32_t values = a.value_heads / a.key_heads, keys = a.key_heads * a.key_dim, width = 2 * keys + a.value_heads * a.value_dim,
-                 first = head * values;
-  const Channels c = {{head * a.key_dim, keys + head * a.key_dim, 2 * keys + first * a.value_dim},
-                      {a.key_dim, a.key_dim, values * a.value_dim}};
-  const uint32_t n = c.all();
-  const size_t head_floats = size_t{a.key_dim} * a.value_dim, states = a.value_heads * head_floats;
-  alignas(64) float rows[kMostDeltaFloats], mixed[kMostDeltaFloats / 2], q[kMostDeltaDim], k[kMostDeltaDim], o[kMostDeltaDim],
-      q_by[kMostDeltaDim], k_by[kMostDeltaDim];  // rows: (taps, n)
+  const size_t head_floats = delta_state_floats(a.key_dim, a.value_dim), states = a.value_heads * head_floats;
+  const uint32_t most = kFloats / h.n < kTokens ? kFloats / h.n : kTokens;
+  alignas(64) float rows[kFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kTokens], beta[kTokens];  // rows: (tokens, n)
   for (uint32_t i = 0; i < a.key_dim; ++i) {
     q_by[i] = 1 / static_cast<float>(a.key_dim);
     k_by[i] = 1 / __builtin_sqrtf(static_cast<float>(a.key_dim));
@@ -54,63 +69,65 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, uint32_t
   const float l2_eps = 1e-6f / static_cast<float>(a.key_dim);  // of the sum of squares
   for (uint32_t r = 0; r < view.n_runs; ++r) {
     const SlotRun& run = view.runs[r];
-    if (run.from != run.to) std::memcpy(run.to + first * head_floats, run.from + first * head_floats, values * head_floats * sizeof(float));
-    uint32_t oldest = 0;
-    for (uint32_t i = 0; i + 1 < a.taps; ++i) c.take(run.from + states + i * size_t{width}, rows + i * size_t{n});
-    for (uint32_t token = run.first; token < run.first + run.n; ++token) {
-      const bool is_new = token >= view.position;
-      const size_t row = is_new ? span.row + size_t{token - view.position} : 0;
-      float* const newest = rows + (oldest + a.taps - 1) % a.taps * size_t{n};
-      const float *beta = a.beta + row * a.heads_stride, *alpha = a.alpha + row * a.heads_stride;
-      if (is_new) {
-        c.take(a.x + row * a.x_stride, newest);
-        if (token >= view.keep_from) {
-          float* const kept = view.row(token);
-          c.give(newest, kept);
-          std::memcpy(kept + width + first, beta + first, values * sizeof(float));
-          std::memcpy(kept + width + a.value_heads + first, alpha + first, values * sizeof(float));
+    float* const before = run.to + states;  // (taps - 1, width): the rows that the next one's taps reach back to
+    if (run.from != run.to) {
+      for (uint32_t i = 0; i < h.values; ++i)
+        std::memcpy(run.to + h.value(i) * head_floats, run.from + h.value(i) * head_floats, head_floats * sizeof(float));
+      h.each_part([&](uint32_t channel, uint32_t n, uint32_t) {
+        for (uint32_t i = 0; i + 1 < a.taps; ++i)
+          std::memcpy(before + i * size_t{h.width} + channel, run.from + states + i * size_t{h.width} + channel, n * sizeof(float));
+      });
+    }
+    for (uint32_t first = run.first, end = run.first + run.n, m; first < end; first += m) {
+      m = end - first < most ? end - first : most;
+      const auto row = [&](uint32_t i) { return span.row + size_t{first + i - view.position}; };  // of tokens that are new
+      h.each_part([&](uint32_t channel, uint32_t n, uint32_t to) {
+        Taps taps(a.conv, a.taps, channel, n);
+        taps.load(before + channel, h.width);
+        for (uint32_t i = 0; i < m; ++i, taps.step()) {
+          const uint32_t token = first + i;
+          std::memcpy(taps.newest(), (token < view.position ? view.row(token) : a.x + row(i) * a.x_stride) + channel, n * sizeof(float));
+          if (token >= view.keep_from) std::memcpy(view.row(token) + channel, taps.newest(), n * sizeof(float));
+          taps.sum(rows + i * size_t{h.n} + to);
         }
-      } else {
-        const float* const kept = view.row(token);
-        c.take(kept, newest);
-        beta = kept + width;
-        alpha = beta + a.value_heads;
+        taps.store(before + channel, h.width);
+      });
+      for (uint32_t i = 0; i < m; ++i) {
+        float* const c = rows + i * size_t{h.n};
+        t.silu_mul_row(c, nullptr, h.n, c);
+        t.rmsnorm_row(c, q_by, a.key_dim, l2_eps, c);
+        t.rmsnorm_row(c + a.key_dim, k_by, a.key_dim, l2_eps, c + a.key_dim);
       }
-      // The convolution, oldest first.
-      const float* seen[kMostTaps];  // each (n)
-      for (uint32_t tap = 0; tap < a.taps; ++tap) seen[tap] = rows + (oldest + tap) % a.taps * size_t{n};
-      size_t channel = 0;
-      for (int part = 0; part < 3; ++part)
-        for (uint32_t i = 0; i < c.n[part]; ++i, ++channel) {
-          const float* const taps = a.conv + (c.at[part] + i) * size_t{a.taps};
-          float sum = taps[0] * seen[0][channel];
-          for (uint32_t tap = 1; tap < a.taps; ++tap) sum = sum + taps[tap] * seen[tap][channel];
-          mixed[channel] = sum;
+      for (uint32_t j = 0; j < h.values; ++j) {
+        const uint32_t v = h.value(j);
+        for (uint32_t i = 0; i < m; ++i) {
+          const uint32_t token = first + i;
+          float* const kept = token < view.position || token >= view.keep_from ? view.row(token) + h.width + v : nullptr;
+          beta[i] = token < view.position ? kept[0] : a.beta[row(i) * a.heads_stride + v];
+          fade[i] = token < view.position ? kept[a.value_heads] : a.alpha[row(i) * a.heads_stride + v];
+          if (kept) kept[0] = beta[i], kept[a.value_heads] = fade[i];
         }
-      oldest = (oldest + 1) % a.taps;
-      t.silu_mul_row(mixed, nullptr, n, mixed);
-      t.rmsnorm_row(mixed, q_by, a.key_dim, l2_eps, q);
-      t.rmsnorm_row(mixed + a.key_dim, k_by, a.key_dim, l2_eps, k);
-      for (uint32_t i = 0; i < values; ++i) {
-        const uint32_t v = first + i;
-        float fade = a.a[v] * softplus(t, alpha[v]);
-        t.exp_row(&fade, 1);
-        t.delta_step(run.to + v * head_floats, a.key_dim, a.value_dim, q, k, mixed + 2 * a.key_dim + i * a.value_dim, fade,
-                     sigmoid(t, beta[v]), is_new ? o : nullptr);
-        if (!is_new) continue;
-        float* const y = a.y + row * a.y_stride + v * a.value_dim;  // the gate before
-        t.rmsnorm_row(o, a.norm, a.value_dim, a.eps, o);
-        t.silu_mul_row(y, o, a.value_dim, y);
+        sigmoid(t, beta, m);
+        softplus(t, fade, m);
+        for (uint32_t i = 0; i < m; ++i) fade[i] = a.a[v] * fade[i];
+        t.exp_row(fade, m);
+        float* const o = rows + 2 * a.key_dim + j * a.value_dim;  // the values before
+        t.delta_steps({run.to + v * head_floats, a.key_dim, a.value_dim, m, rows, rows + a.key_dim, o, o, h.n, fade, beta});
+        for (uint32_t i = 0; i < m; ++i) {
+          if (first + i < view.position) continue;
+          float *const y = a.y + row(i) * a.y_stride + v * a.value_dim, *const of = o + i * size_t{h.n};  // y: the gate before
+          t.rmsnorm_row(of, a.norm, a.value_dim, a.eps, of);
+          t.silu_mul_row(y, of, a.value_dim, y);
+        }
       }
     }
-    for (uint32_t i = 0; i + 1 < a.taps; ++i) c.give(rows + (oldest + i) % a.taps * size_t{n}, run.to + states + i * size_t{width});
   }
 }
 
 }  // namespace
 
 void cpu_delta_net(const Worker& w, const DeltaNetArgs& a) {
-  for_rows(w, a.n_spans * a.key_heads, [&](uint32_t i) { piece(w, a, a.spans[i / a.key_heads], i % a.key_heads); });
+  for_rows(w, a.n_spans * a.key_heads, [&](uint32_t i) { piece(w, a, a.spans[i / a.key_heads], Head(a, i % a.key_heads)); });
 }
 
 }  // namespace linnet

@@ -102,6 +102,19 @@ struct FloatTables {
 };
 
 // One tier. Null members are inherited from the next weaker tier that has them.
+inline constexpr uint32_t kStatePanel = 32;
+// Tokens of a gated delta net's value head, one after the other. Of each, over keys i in their order: r = fmaf(k[i], s[i], r) from 0 on;
+// d = beta * (v - fade * r); s[i] = fmaf(k[i], d, fade * s[i]); o = fmaf(q[i], s[i], o) from 0 on.
+struct DeltaSteps {
+  float* s;  // (value_dim / kStatePanel, rounded up; key_dim; kStatePanel)
+  uint32_t key_dim, value_dim, n;
+  const float *q, *k;        // (n, key_dim)
+  const float* v;            // (n, value_dim)
+  float* o;                  // the same, may be v
+  size_t stride;             // floats between rows of q, k, v and o
+  const float *fade, *beta;  // (n)
+};
+
 struct KernelTable {
   linnet_isa isa = LINNET_ISA_AUTO;
   const char* (*start)() = nullptr;  // makes what its kernels use, at every choice of it; says why it cannot
@@ -163,10 +176,7 @@ struct KernelTable {
   void (*turn_panels)(uint32_t bytes, const void* k, uint32_t n, void* v) = nullptr;
   // y = fmaf(x, b, y * a).
   void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b) = nullptr;
-  // A token of a gated delta net's value head, s (key_dim, value_dim), each product and sum rounded, those over keys in their order:
-  // s = fade * s; d = beta * (v - sum of k[i] * s[i]), the sum from 0 on; s[i] = s[i] + k[i] * d; o = sum of q[i] * s[i], or nullptr.
-  void (*delta_step)(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade, float beta,
-                     float* o) = nullptr;
+  void (*delta_steps)(const DeltaSteps& steps) = nullptr;
   // y = y * a.
   void (*scale_row)(float* y, uint32_t n, float a) = nullptr;
   // The first i >= from with x[i] > t, or n: what the largest of many logits are found with.

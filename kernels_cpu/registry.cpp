@@ -62,7 +62,7 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.byte_table, from.byte_table);
   take(t.turn_panels, from.turn_panels);
   take(t.merge_row, from.merge_row);
-  take(t.delta_step, from.delta_step);
+  take(t.delta_steps, from.delta_steps);
   take(t.scale_row, from.scale_row);
   take(t.find_above, from.find_above);
   take(t.exp_row, from.exp_row);

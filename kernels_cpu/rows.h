@@ -14,9 +14,12 @@
 //   tree_sum, tree_max        by the tree 8-4-2-1; total, largest of Vi
 //   store_bytes(q, c, n)      the first n as bytes; values fit
 //   rotate_pairs(x, cos, sin, n)   8 pairs that lie beside each other, or n where that is less
+//   kStateVectors             so many V of a state are worked on at once
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+
+#include <type_traits>
 
 #include "kernels.h"
 
@@ -167,34 +170,49 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, fma(load(x + i, n - i), all(b), mul(load(y + i, n - i), all(a))), n - i);
 }
 
-// P vectors of channels beside each other, or one of `n` channels.
-template <uint32_t P>
-inline void delta_channels(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade,
-                           float beta, float* o, uint32_t n) {
-  const auto at = [&](const float* p, uint32_t i) { return P > 1 ? load(p + i * 16) : load(p, n); };
-  const auto put = [&](float* p, uint32_t i, V x) { P > 1 ? store(p + i * 16, x) : store(p, x, n); };
-  V d[P], sum[P];
-  UNROLL for (uint32_t i = 0; i < P; ++i) d[i] = sum[i] = all(0.0f);
+// P vectors of a state's channels beside each other, or the first n of one, through all tokens: while these stay in the first-level cache.
+// A token reads the state for the next one as it writes it.
+template <uint32_t P, bool kTail>
+inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
+  const auto at = [&](const float* p, uint32_t i) { return kTail ? load(p, n) : load(p + i * 16); };
+  const auto put = [&](float* p, uint32_t i, V x) { kTail ? store(p, x, n) : store(p + i * 16, x); };
+  float* const s = a.s + channel / kStatePanel * kStatePanel * a.key_dim + channel % kStatePanel;
+  V read[P], out[P], d[P];
+  UNROLL for (V& r : read) r = all(0.0f);
   float* row = s;
-  for (uint32_t key = 0; key < key_dim; ++key, row += value_dim) UNROLL for (uint32_t i = 0; i < P; ++i) {
-      const V x = mul(all(fade), at(row, i));
-      put(row, i, x);
-      d[i] = add(d[i], mul(all(k[key]), x));
+  for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel)
+    UNROLL for (uint32_t i = 0; i < P; ++i) read[i] = fma(all(a.k[key]), at(row, i), read[i]);
+  for (uint32_t t = 0; t < a.n; ++t) {
+    const float *q = a.q + t * a.stride, *k = a.k + t * a.stride, *v = a.v + t * a.stride + channel;
+    const V fade = all(a.fade[t]), beta = all(a.beta[t]);
+    UNROLL for (uint32_t i = 0; i < P; ++i) {
+      d[i] = mul(beta, sub(at(v, i), mul(fade, read[i])));
+      out[i] = read[i] = all(0.0f);
     }
-  UNROLL for (uint32_t i = 0; i < P; ++i) d[i] = mul(all(beta), sub(at(v, i), d[i]));
-  row = s;
-  for (uint32_t key = 0; key < key_dim; ++key, row += value_dim) UNROLL for (uint32_t i = 0; i < P; ++i) {
-      const V x = add(at(row, i), mul(all(k[key]), d[i]));
-      put(row, i, x);
-      sum[i] = add(sum[i], mul(all(q[key]), x));
-    }
-  if (o) UNROLL for (uint32_t i = 0; i < P; ++i) put(o, i, sum[i]);
+    row = s;
+    const auto step = [&](auto reads) {
+      for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel) {
+        const V by_k = all(k[key]), by_q = all(q[key]), by_next = all(reads ? k[a.stride + key] : 0.0f);  // before stores, which may alias
+        UNROLL for (uint32_t i = 0; i < P; ++i) {
+          const V x = fma(by_k, d[i], mul(fade, at(row, i)));
+          put(row, i, x);
+          out[i] = fma(by_q, x, out[i]);
+          if constexpr (reads) read[i] = fma(by_next, x, read[i]);
+        }
+      }
+    };
+    if (t + 1 < a.n)
+      step(std::true_type());
+    else
+      step(std::false_type());
+    UNROLL for (uint32_t i = 0; i < P; ++i) put(a.o + t * a.stride + channel, i, out[i]);
+  }
 }
-void delta_step(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade, float beta,
-                float* o) {
+void delta_steps(const DeltaSteps& a) {
   uint32_t j = 0;
-  for (; j + 64 <= value_dim; j += 64) delta_channels<4>(s + j, key_dim, value_dim, q, k, v + j, fade, beta, o ? o + j : o, 64);
-  for (; j < value_dim; j += 16) delta_channels<1>(s + j, key_dim, value_dim, q, k, v + j, fade, beta, o ? o + j : o, value_dim - j);
+  static_assert(kStatePanel % (kStateVectors * 16) == 0);
+  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kStateVectors, false>(a, j, 0);
+  for (; j < a.value_dim; j += 16) delta_channels<1, true>(a, j, a.value_dim - j);
 }
 
 void scale_row(float* y, uint32_t n, float a) {

@@ -198,22 +198,21 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
   for (uint32_t i = 0; i < n; ++i) y[i] = __builtin_fmaf(x[i], b, y[i] * a);
 }
 
-void delta_step(float* s, uint32_t key_dim, uint32_t value_dim, const float* q, const float* k, const float* v, float fade, float beta,
-                float* o) {
-  for (uint32_t j = 0; j < value_dim; ++j, ++s) {
-    float read = 0, out = 0;
-    for (uint32_t i = 0; i < key_dim; ++i) {
-      float& x = s[size_t{i} * value_dim];
-      x = fade * x;
-      read = read + k[i] * x;
+void delta_steps(const DeltaSteps& a) {
+  for (uint32_t t = 0; t < a.n; ++t) {
+    const float *q = a.q + t * a.stride, *k = a.k + t * a.stride;
+    for (uint32_t j = 0; j < a.value_dim; ++j) {
+      float* const s = a.s + j / kStatePanel * kStatePanel * a.key_dim + j % kStatePanel;
+      float read = 0, out = 0;
+      for (uint32_t i = 0; i < a.key_dim; ++i) read = __builtin_fmaf(k[i], s[i * kStatePanel], read);
+      const float d = a.beta[t] * (a.v[t * a.stride + j] - a.fade[t] * read);
+      for (uint32_t i = 0; i < a.key_dim; ++i) {
+        float& x = s[i * kStatePanel];
+        x = __builtin_fmaf(k[i], d, a.fade[t] * x);
+        out = __builtin_fmaf(q[i], x, out);
+      }
+      a.o[t * a.stride + j] = out;
     }
-    const float d = beta * (v[j] - read);
-    for (uint32_t i = 0; i < key_dim; ++i) {
-      float& x = s[size_t{i} * value_dim];
-      x = x + k[i] * d;
-      out = out + q[i] * x;
-    }
-    if (o) o[j] = out;
   }
 }
 
@@ -1112,7 +1111,7 @@ constexpr KernelTable kTable = {
     .byte_table = byte_table,
     .turn_panels = turn_panels,
     .merge_row = merge_row,
-    .delta_step = delta_step,
+    .delta_steps = delta_steps,
     .scale_row = scale_row,
     .find_above = find_above,
     .exp_row = exp_row,

@@ -211,6 +211,7 @@ const SpecField kSpecFields[] = {
     FIELD(delta_value_heads, kU32, 0, 1024, 6),
     FIELD(delta_key_dim, kU32, 0, kMostDeltaDim, 6),
     FIELD(delta_value_dim, kU32, 0, kMostDeltaDim, 6),
+    FIELD(delta_tiled, kU32, 0, 1, 6),
     FIELD(attn_gate, kU32, 0, 1, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
@@ -351,10 +352,10 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": a gated delta net of conv_taps = ", s.conv_taps, ", ", s.delta_key_heads,
                   " key heads of ", s.delta_key_dim, " and ", s.delta_value_heads, " value heads of ", s.delta_value_dim,
                   ", window and rope ", l.window, " and ", static_cast<uint32_t>(l.rope));
-    const uint32_t floats = (2 * s.delta_key_dim + s.delta_value_heads / s.delta_key_heads * s.delta_value_dim) * s.conv_taps;
-    if (floats > kMostDeltaFloats)
-      return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": a gated delta net whose key heads with their values have ", floats,
-                  " numbers under the taps, more than ", kMostDeltaFloats);
+    const uint32_t n = 2 * s.delta_key_dim + s.delta_value_heads / s.delta_key_heads * s.delta_value_dim;
+    if (n > kMostDeltaFloats)
+      return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": a gated delta net whose key heads with their values have ", n,
+                  " channels, more than ", kMostDeltaFloats);
   }
   if (l.kv_back) {
     if (l.kv_back > i || l.mixer != kMixerAttention)

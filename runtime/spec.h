@@ -134,7 +134,8 @@ struct ModelSpec {
   uint32_t conv_taps;  // of layers with a short convolution: a row of its channels sees so many, itself included; 0: no layer has one
   uint32_t delta_key_heads, delta_value_heads;  // of layers with a gated delta net; as many value heads to each key head
   uint32_t delta_key_dim, delta_value_dim;
-  uint32_t attn_gate;  // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t delta_tiled;  // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
+  uint32_t attn_gate;    // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];

@@ -46,7 +46,7 @@ CacheLayer cache(const ModelSpec& s, const LayerSpec&) {
           .head_dim = 1,
           .latent = 0,
           .window = 0,
-          .slot = {s.delta_value_heads * s.delta_key_dim * s.delta_value_dim + (s.conv_taps - 1) * channels(s),
+          .slot = {s.delta_value_heads * delta_state_floats(s.delta_key_dim, s.delta_value_dim) + (s.conv_taps - 1) * channels(s),
                    channels(s) + 2 * s.delta_value_heads}};
 }
 
@@ -89,6 +89,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
                         s.delta_key_dim,
                         s.delta_value_dim,
                         s.conv_taps,
+                        s.delta_tiled != 0,
                         d.eps(),
                         t.taps,
                         t.a,

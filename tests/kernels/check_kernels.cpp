@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <tuple>
 #include <vector>
 
 #include "kernels_cpu/pack.h"
@@ -404,20 +405,21 @@ void check_rope(const char* tier, const T& t, const T& ref, Rng& rng) {
 }
 
 void check_delta(const char* tier, const T& t, const T& ref, Rng& rng) {
-  Entry entry(tier, "delta_step");
+  Entry entry(tier, "delta_steps");
   Buffers& b = buffers();
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
-    const uint32_t keys = rng.pick(1, 40), values = rng.pick(1, i % 3 ? 40 : 200), n = keys * values;
-    float *s1 = b.a.take<float>(n), *s2 = b.b.take<float>(n, i % 2), o1[200], o2[200];
-    float *q = b.c.take<float>(2 * keys, i % 2), *k = q + keys, *v = b.d.take<float>(values, i % 2);
+    const uint32_t keys = rng.pick(1, 40), values = rng.pick(1, i % 3 ? 40 : 200),
+                   n = (values + linnet::kStatePanel - 1) / linnet::kStatePanel * linnet::kStatePanel * keys, tokens = rng.pick(1, 5),
+                   stride = 2 * keys + values + i % 3;
+    float *s1 = b.a.take<float>(n), *s2 = b.b.take<float>(n, i % 2), *x1 = b.c.take<float>(tokens * stride, i % 2),
+          *x2 = b.d.take<float>(tokens * stride, i % 2), fade[5], beta[5];
     for (uint32_t j = 0; j < n; ++j) s1[j] = s2[j] = rng.unit();
-    for (uint32_t j = 0; j < 2 * keys; ++j) q[j] = rng.unit();
-    for (uint32_t j = 0; j < values; ++j) v[j] = rng.unit(), o1[j] = o2[j] = 7;
-    const bool reads = i % 4 != 0;
-    ref.delta_step(s1, keys, values, q, k, v, 0.7f, 0.9f, reads ? o1 : nullptr);
-    t.delta_step(s2, keys, values, q, k, v, 0.7f, 0.9f, reads ? o2 : nullptr);
+    for (uint32_t j = 0; j < tokens * stride; ++j) x1[j] = x2[j] = rng.unit();
+    for (uint32_t j = 0; j < 5; ++j) fade[j] = 0.5f + 0.1f * static_cast<float>(j), beta[j] = 0.9f - 0.1f * static_cast<float>(j);
+    for (const auto& [table, s, x] : {std::tuple(&ref, s1, x1), std::tuple(&t, s2, x2)})
+      table->delta_steps({s, keys, values, tokens, x, x + keys, x + 2 * keys, x + 2 * keys, stride, fade, beta});
     entry.same(s1, s2, n, "states %u x %u", keys, values);
-    entry.same(o1, o2, values, "outputs of %u x %u", keys, values);
+    entry.same(x1, x2, tokens * stride, "outputs of %u x %u, %u tokens", keys, values, tokens);
   }
 }
 
@@ -650,7 +652,7 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
   if (t.merge_row)
     check_map(name, "merge_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float f, float g, float*) { k.merge_row(x, w, n, f, g); });
-  if (t.delta_step) check_delta(name, t, s, rng);
+  if (t.delta_steps) check_delta(name, t, s, rng);
   if (t.scale_row)
     check_map(name, "scale_row", t, s, rng,
               [](const T& k, float* x, const float*, uint32_t n, float f, float, float*) { k.scale_row(x, n, f); });
@@ -722,7 +724,7 @@ void check_registry() {
       entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row &&
                        r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.sigmoid_mul_row && r.find_above && r.add_row &&
                        r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels &&
-                       r.merge_row && r.delta_step && r.scale_row && r.exp_row && r.gather_row && r.read_all,
+                       r.merge_row && r.delta_steps && r.scale_row && r.exp_row && r.gather_row && r.read_all,
                    "%s has a hole", isa_name(t->isa));
     }
     entry.expect(kernels_resolve(t->isa, 1u << (t->isa == 1 ? 2 : 1), &k, &err) == LINNET_UNSUPPORTED && std::strstr(err.text, "isa_mask"),
