@@ -83,6 +83,7 @@ struct HfDefaults {
   double alibi_bias_max = 0;    // 0: 8, and no such key
   uint32_t window = 0;          // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
+  bool window_first = false;    // of so many layers the first one does, not the last
   uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
 };
@@ -142,6 +143,9 @@ struct Architecture {
   bool window_by_switch = false;                       // a sliding window counts only with use_sliding_window
   bool window_by_key = false;                          // it counts where the key is, of which absent has none
   bool nope_without_window = false;                    // layers without a window have no RoPE
+  bool rope_without_windows = false;                   // but where the model has no window at all
+  bool rope_required = false;                          // no RoPE parameters mean other ones than none
+  bool rope_by_layer = false;                          // layer_rope_theta: a base for each layer, 0: no RoPE
   bool rope_local_plain = false;                       // RoPE is not scaled in layers with a window
   bool rope_temperature = false;  // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;   // q's and k's norm has no weights, and layers without RoPE have none
@@ -152,9 +156,10 @@ struct Architecture {
   bool gelu_is_tanh = false;       // hidden_act "gelu" means the one by tanh
   bool short_conv = false;         // some layers are gated short convolutions
   bool delta = false;              // some layers are gated delta nets
-  ModelSpec spec = {};             // what all of the family have in common; fields of keys below are what they are where the key is absent
-  const char* ignored[2] = {};     // keys that published files have and transformers does not read in this family
-  const char* numbers[4] = {};     // keys of numbers, as hf_config.cpp knows them
+  bool mamba = false;           // some layers may be Mamba-2, which are refused; others are called "attention", and RoPE is said in words
+  ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
+  const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family
+  const char* numbers[4] = {};  // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
   HfOnly only[5] = {};  // what the family always does
   HfDefaults absent = {};

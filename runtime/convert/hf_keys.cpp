@@ -83,6 +83,7 @@ constexpr std::string_view kHarmless[] = {"_attn_implementation_autoset",
                                           "image_token_id",
                                           "init_config",
                                           "init_device",
+                                          "init_method",
                                           "init_std",
                                           "initializer_range",
                                           "is_decoder",
@@ -198,6 +199,23 @@ constexpr std::string_view kOfConvolutions[] = {
     "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of",     "conv_L_cache", "full_attn_idxs",
     "block_mlp_init_scale",     "block_out_init_scale",     "block_use_xavier_init", "conv_dim",     "conv_dim_out",
     "conv_use_xavier_init"};
+
+// Of families whose layers may be Mamba-2; those that are not read say nothing where none is.
+constexpr std::string_view kOfMamba[] = {"position_embedding_type",
+                                         "shared_intermediate_size",
+                                         "mamba_chunk_size",
+                                         "mamba_conv_bias",
+                                         "mamba_d_conv",
+                                         "mamba_d_head",
+                                         "mamba_d_state",
+                                         "mamba_expand",
+                                         "mamba_n_groups",
+                                         "mamba_n_heads",
+                                         "mamba_proj_bias",
+                                         "time_step_limit",
+                                         "time_step_max",
+                                         "time_step_min",
+                                         "layers_block_type"};
 
 // Of families with gated delta nets.
 constexpr std::string_view kOfDeltaNets[] = {"full_attention_interval", "linear_conv_kernel_dim", "linear_key_head_dim",
@@ -352,7 +370,7 @@ bool ConfigKeys::of_row(std::string_view key) const {
          ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) ||
          (key == "original_max_position_embeddings" && d.rope_original) || (key == "alibi_bias_max" && d.alibi_bias_max > 0) ||
          ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) ||
-         (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
+         (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) || (key == "layer_rope_theta" && arch_->rope_by_layer) ||
          (arch_->falcon &&
           (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
 }
@@ -363,10 +381,10 @@ Status ConfigKeys::check_keys() {
     for (const HfOnly& row : arch_->only)
       if (row.key && key == row.key) only = &row;
     if (whole_ && listed(kOfOtherParts, key)) continue;
-    if (value.is_null() ||
-        (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
-                   (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
-                   (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+    if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") ||
+                                      key.starts_with("anyres_") || of_row(key) || (arch_->latent && listed(kReadLatent, key)) ||
+                                      (arch_->short_conv && listed(kOfConvolutions, key)) || (arch_->delta && listed(kOfDeltaNets, key)) ||
+                                      (arch_->mamba && listed(kOfMamba, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

@@ -181,6 +181,39 @@ MODELS = {
     "granite": tiny("granite", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
                     tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Layers of attention alone, and a feed-forward step that is called the shared one.
+    "granite4": tiny("granitemoehybrid", 44, hidden_size=24, intermediate_size=20, shared_intermediate_size=44, num_hidden_layers=2, num_attention_heads=3,
+                     num_key_value_heads=1, num_local_experts=0, num_experts_per_tok=0, layer_types=["attention"] * 2, position_embedding_type="rope",
+                     tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
+                     mamba_n_heads=8, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Sinks; all but the first of four layers have a window, the last one no RoPE.
+    "granite-swa": tiny("granite_swa", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+                        sliding_window=19, layer_rope_theta=[50000.0, 10000.0, 10000.0, 0], embedding_multiplier=12.0, logits_scaling=8.0,
+                        residual_multiplier=0.22, attention_multiplier=0.25, max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "hyperclovax": tiny("hyperclovax", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=12,
+                        embedding_multiplier=3.0, logits_scaling=0.25, residual_multiplier=0.5, attention_multiplier=0.4, max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "seed-oss": tiny("seed_oss", 43, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=12,
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000000.0)),
+    # Windows in layers 1 to 3 and 5: no period that ends with a layer that sees all.
+    "cwm": tiny("cwm", 46, hidden_size=24, intermediate_size=20, num_hidden_layers=6, num_attention_heads=3, num_key_value_heads=1, head_dim=8, sliding_window=19,
+                eos_token_id=2, max_position_embeddings=128,
+                rope_parameters=dict(rope_type="llama3", rope_theta=20000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                     original_max_position_embeddings=32)),
+    # With windows there is RoPE in their layers alone; without any it is in all.
+    "exaone4": tiny("exaone4", 46, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, sliding_window=19,
+                    sliding_window_pattern=3, max_position_embeddings=128,
+                    rope_parameters=dict(rope_type="llama3", rope_theta=20000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                         original_max_position_embeddings=32)),
+    "exaone4-full": tiny("exaone4", 43, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, sliding_window=None, layer_types=["full_attention"] * 2,
+                         tie_word_embeddings=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "arcee": tiny("arcee", 44, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, max_position_embeddings=128,
+                  rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "jais2": tiny("jais2", 45, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, max_position_embeddings=128,
+                  rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    "vaultgemma": tiny("vaultgemma", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                       query_pre_attn_scalar=13, attn_logit_softcapping=4.0, final_logit_softcapping=9.0, sliding_window=19, max_position_embeddings=128),
     # Every third layer is without RoPE.
     "smollm3": tiny("smollm3", 45, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                     no_rope_layer_interval=3, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=50000.0)),
@@ -310,6 +343,10 @@ PUBLISHED = {
     "cohere2": dict(sliding_window_pattern=3, layer_switch=3, order_of_interleaved_layers="local_attn_first", position_embedding_type="rope_gptj", rotary_pct=1.0,
                     use_embedding_sharing=True, use_gated_activation=True, use_parallel_block=True, use_parallel_embedding=True, cache_implementation="hybrid"),
     "smollm3": dict(max_window_layers=28),
+    "granite4": dict(layer_types=["attention"] * 2, init_method="mup", normalization_function="rmsnorm", time_step_limit=None),
+    "exaone4": dict(sliding_window_pattern="LLG", layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
+    "seed-oss": {},
+    "arcee": {},
     "olmo3": dict(layer_types=["sliding_attention"] * 3 + ["full_attention"]),
     "glm4": dict(head_dim=8),
     "hunyuan": dict(use_qk_norm=True, attention_head_dim=24),
@@ -356,9 +393,9 @@ USES = {
     "delta heads": (0.5, "in_proj_a in_proj_b"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
-    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1"),
+    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1 input_linear"),
     "up": (1.0, "up_proj w3"),
-    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2"),
+    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2 output_linear"),
     "router": (1.5, "gate router shared_expert_gate"),
     "projection": (1.0, "project_in project_out"),
 }
@@ -381,7 +418,7 @@ def fill(model, seed):
     hidden = config.hidden_size
     embed = LOGIT_STD * getattr(config, "logits_scaling", 1.0) / (getattr(config, "logit_scale", None) or 1.0) / hidden ** 0.5 if config.tie_word_embeddings else 1.0
     stream = embed * getattr(config, "embedding_multiplier", 1.0) / getattr(config, "residual_multiplier", 1.0)
-    if config.model_type.startswith("gemma"):  # scales its embeddings
+    if "gemma" in config.model_type:  # scales its embeddings
         stream *= hidden ** 0.5
     branch = stream * (2 / config.num_hidden_layers) ** 0.5
     for name, p in sorted(model.named_parameters()):
@@ -406,7 +443,7 @@ def fill(model, seed):
             if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-            if config.model_type.startswith("gemma") or (config.model_type.startswith("qwen3_5") and "linear_attn" not in name):  # adds 1
+            if "gemma" in config.model_type or (config.model_type.startswith("qwen3_5") and "linear_attn" not in name):  # adds 1
                 p.sub_(1)
         else:
             use = USE_OF[part]

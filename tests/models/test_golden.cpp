@@ -102,6 +102,16 @@ constexpr Family kFamilies[] = {
     {"stablelm-12b"},
     {"glm4"},
     {"ernie4-5"},
+    {"granite4"},
+    {"granite-swa"},
+    {"hyperclovax"},
+    {"seed-oss"},
+    {"cwm"},
+    {"exaone4"},
+    {"exaone4-full"},
+    {"arcee"},
+    {"jais2"},
+    {"vaultgemma"},
     {"lfm2"},
     {"qwen3-5", 6e-3, 0.15},
     {"lfm2-taps"},
@@ -371,6 +381,9 @@ bool same_value(const linnet::GgufValue& v, const std::string& listed) {
 // it says of the experts of models without any.
 bool theirs_alone(const std::string& model, const std::string& key, const std::string& value) {
   if (key.ends_with(".rope.scaling.type") && value == "\"none\"") return true;
+  if (model == "granite4" &&
+      (key.find(".ssm.") != key.npos || key.find(".expert_") != key.npos || value.starts_with("[") || value == "true"))
+    return true;
   if (key.ends_with(".feed_forward_length")) return model == "falcon-40b" || model == "gpt2" || model == "phi";
   return (model == "deepseek-v2" || model == "deepseek-v2-qlora") && key.find(".expert_") != std::string::npos;
 }
