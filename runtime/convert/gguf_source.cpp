@@ -184,9 +184,12 @@ struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {
-    {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
-constexpr uint64_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
+constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1},
+                              {"rope.scaling.attn_factor", 1},
+                              {"rope.scaling.yarn_ext_factor", 1},
+                              {"pooling_type", 0},
+                              {"nextn_predict_layers", 0}};
+constexpr uint32_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
 
 class MetadataReader {
  public:
@@ -244,7 +247,9 @@ class MetadataReader {
     prefix_ = std::string(name) + ".";
     const bool experts = get("expert_count", &v) && v.is_uint(&n) && n > 0,
                windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0;
-    const uint32_t router = get("expert_gating_func", &v) && v.is_uint(&n) && n == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
+    uint32_t gating = default_gating();
+    LINNET_TRY(number("expert_gating_func", false, &gating));
+    const uint32_t router = gating == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
     int best = -1;
     for (uint32_t i = 0; i < kArchitectureCount; ++i) {
       const Architecture& a = kArchitectures[i];
@@ -256,6 +261,12 @@ class MetadataReader {
     return arch_ ? LINNET_OK
                  : refuse(LINNET_UNSUPPORTED, "architecture '", name, "' is not supported",
                           architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
+  }
+
+  // A bias for the choice of experts goes with scores by sigmoid in files that do not say (GLM-4.7-Flash, dots.llm1).
+  uint32_t default_gating() const {
+    const auto corrects = [](const auto& t) { return t.first.ends_with(".exp_probs_b.bias"); };
+    return std::any_of(files_.tensors.begin(), files_.tensors.end(), corrects) ? kSigmoidRouter : kSoftmaxRouter;
   }
 
   Status check_keys() {
@@ -355,7 +366,8 @@ class MetadataReader {
     if (arch_->learned_positions) s->positions = s->n_context + s->position_offset;
     for (const HfFlag& f : arch_->flags)
       if (f.key && f.field == &ModelSpec::qk_norm) {
-        const bool in_files = f.if_true == kQkNormLayer || f.if_true == kQkNormHeadAfter;  // no family's files have others by choice
+        const bool in_files = f.if_true == kQkNormLayer || f.if_true == kQkNormHeadAfter ||
+                              f.if_true == kQkNormHead;  // no family's files have others by choice
         s->qk_norm = in_files && (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
       }
     if (const HfFlag* f = parallel_flag(*arch_)) {
@@ -512,7 +524,7 @@ class MetadataReader {
   }
   // DeepSeek: shared experts by their number, the router's scores as they are used.
   Status groups(ModelSpec* s) {
-    uint32_t shared = 0, router = kSoftmaxRouter;
+    uint32_t shared = 0, router = default_gating();
     bool norm = false;
     LINNET_TRY(number("expert_shared_count", false, &shared));
     if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");

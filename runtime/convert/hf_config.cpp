@@ -138,7 +138,10 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_required(config_, "kv_lora_rank", &ModelSpec::kv_lora_rank, spec));
     LINNET_TRY(read_required(config_, "qk_nope_head_dim", &ModelSpec::qk_nope_dim, spec));
     LINNET_TRY(read_required(config_, "qk_rope_head_dim", &ModelSpec::qk_rope_dim, spec));
-    LINNET_TRY(read_required(config_, "v_head_dim", &ModelSpec::v_head_dim, spec));
+    if (const json* value = json_member(config_, "v_head_dim"); arch_->minicpm && (!value || value->is_null()))
+      spec->v_head_dim = spec->n_heads ? spec->d_model / spec->n_heads : 0;
+    else
+      LINNET_TRY(read_required(config_, "v_head_dim", &ModelSpec::v_head_dim, spec));
     if (!json_member(config_, "q_lora_rank")) return missing("q_lora_rank");  // null: none
     LINNET_TRY(read_number(config_, "q_lora_rank", &ModelSpec::q_lora_rank, spec));
     uint32_t both = spec->qk_nope_dim + spec->qk_rope_dim;
@@ -174,6 +177,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_number(config_, "num_experts_per_tok", &ModelSpec::n_active, spec));
     LINNET_TRY(read_required(config_, of.ff, &ModelSpec::expert_ff, spec));
     LINNET_TRY(read_number(config_, "expert_capacity", &ModelSpec::expert_capacity, spec));
+    shared = of.shared_absent;
     LINNET_TRY(read_count("n_shared_experts", &shared));
     if (shared > 1024) return wrong("n_shared_experts", *json_member(config_, "n_shared_experts"), "at most 1024");
     spec->shared_ff = shared * spec->expert_ff;
@@ -188,7 +192,7 @@ class ConfigReader : ConfigKeys {
     const HfExperts& of = arch_->experts;
     const std::string own = spec->router_kind == kRouterSigmoid ? "sigmoid" : "softmax";
     std::string method, scoring = own;
-    if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || scoring != own)
+    if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || (scoring != own && !(scoring == "noaux_tc" && own == "sigmoid")))
       return refuse(LINNET_UNSUPPORTED, "'scoring_func' ", json_show(*json_member(config_, "scoring_func")), " of '", arch_->name,
                     "' is not supported");
     bool norm = false;
@@ -212,7 +216,7 @@ class ConfigReader : ConfigKeys {
 
   // moe_first and moe_step; n_experts becomes 0 where no layer has any.
   Status read_expert_layers(ModelSpec* spec) {
-    uint32_t first = 0, step = 1, frequency = 1;
+    uint32_t first = arch_->experts.first_absent, step = 1, frequency = 1;
     LINNET_TRY(read_count("first_k_dense_replace", &first));
     LINNET_TRY(read_count("decoder_sparse_step", &step));
     if (const json* list = json_member(config_, "moe_layer_freq"); list && !list->is_array())
@@ -227,6 +231,19 @@ class ConfigReader : ConfigKeys {
       for (const json& i : *dense)
         for (uint32_t layer = 0; layer < spec->n_layers; ++layer)
           if (i == layer) moe[layer] = false;
+    }
+    if (const json* end = json_member(config_, "moe_layer_end_index");
+        end && !end->is_null() && *end != -1) {  // ERNIE: the last with experts
+      uint32_t last = 0;
+      LINNET_TRY(read_count("moe_layer_end_index", &last));
+      for (uint32_t i = last; i + 1 < spec->n_layers; ++i) moe[i + 1] = false;
+    }
+    if (const json* list = json_member(config_, "mlp_layer_types"); list && !list->is_null()) {
+      if (!list->is_array() || list->size() != spec->n_layers) return wrong("mlp_layer_types", *list, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        moe[i] = (*list)[i] == "sparse";
+        if (!moe[i] && (*list)[i] != "dense") return wrong("mlp_layer_types", (*list)[i], "a list of \"dense\" and \"sparse\"");
+      }
     }
     if (const json* list = json_member(config_, "moe_layers"); list && !list->is_null()) {
       if (!list->is_array()) return wrong("moe_layers", *list, "a list of layers");
@@ -260,7 +277,9 @@ class ConfigReader : ConfigKeys {
     spec->mlp_bias = has(arch_->mlp_bias, mlp_bias);
     spec->tied = tied;
     if (arch_->learned_positions) spec->positions = spec->n_context + spec->position_offset;
-    if (arch_->embd_scale_root) spec->embd_scale = std::sqrt(static_cast<double>(spec->d_model));
+    bool scaled = arch_->embd_scale_root;
+    if (arch_->embd_scale_key) LINNET_TRY(read_flag(arch_->embd_scale_key, false, &scaled));
+    if (scaled) spec->embd_scale = std::sqrt(static_cast<double>(spec->d_model));
     if (arch_->latent && attention_bias) return refuse(LINNET_UNSUPPORTED, "'attention_bias' true is not supported beside 'kv_lora_rank'");
     return read_activation(spec);
   }
@@ -289,6 +308,15 @@ class ConfigReader : ConfigKeys {
   }
 
   Status read_numbers(ModelSpec* spec) {
+    if (arch_->minicpm) {
+      double depth = std::sqrt(static_cast<double>(spec->n_layers)), base = spec->d_model;
+      LINNET_TRY(read_required(config_, "scale_emb", &ModelSpec::embd_scale, spec));
+      for (const auto& [key, to] : {std::pair{"scale_depth", &depth}, std::pair{"dim_model_base", &base}})
+        if (const json* value = json_member(config_, key); !value || get_double(config_, key, to) == Got::kWrong || !(*to > 0 && *to < 1e6))
+          return value ? wrong(key, *value, "a number above 0") : missing(key);
+      spec->residual_scale = depth / std::sqrt(static_cast<double>(spec->n_layers));
+      spec->logit_scale = base / spec->d_model;
+    }
     for (const NumberKey& n : kNumbers) {
       const char* key = nullptr;
       for (const char* of_row : arch_->numbers)
@@ -494,7 +522,8 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
     if (get_u32(config_, "sliding_window", &window) == Got::kWrong)
       return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
-    if (arch_->window_by_switch && get_u32(config_, "max_window_layers", &from) == Got::kWrong)
+    if (arch_->absent.windows_from) from = arch_->absent.windows_from;
+    if ((arch_->window_by_switch || from) && get_u32(config_, "max_window_layers", &from) == Got::kWrong)
       return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
     const json* types = json_member(config_, "layer_types");
     if (types && types->is_null()) types = nullptr;

@@ -162,6 +162,7 @@ constexpr std::string_view kHarmless[] = {"_attn_implementation_autoset",
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank",     "q_lora_rank",     "qk_head_dim", "qk_nope_head_dim",
                                             "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {"attn_temperature_tuning",
+                                           "mlp_layer_types",
                                            "decoder_sparse_step",
                                            "expert_capacity",
                                            "first_k_dense_replace",
@@ -344,6 +345,10 @@ Status ConfigKeys::rename_keys() {
     config_.erase(a->name);
     if (!value.root.is_null()) LINNET_TRY(put_key(a->key, a->name, &value.root));
   }
+  for (auto& [key, value] : *config_.get_ptr<json::object_t*>())
+    if (arch_->lists_of_one && value.is_array() && !value.empty() && value.front().is_number_unsigned() &&
+        std::count(value.begin(), value.end(), value.front()) == static_cast<std::ptrdiff_t>(value.size()) && key != "eos_token_id")
+      value = json(value.front());
   return LINNET_OK;
 }
 Status ConfigKeys::put_key(const std::string& key, const std::string& name, json* value) {
@@ -371,6 +376,8 @@ bool ConfigKeys::of_row(std::string_view key) const {
          (key == "original_max_position_embeddings" && d.rope_original) || (key == "alibi_bias_max" && d.alibi_bias_max > 0) ||
          ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) ||
          (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) || (key == "layer_rope_theta" && arch_->rope_by_layer) ||
+         (arch_->minicpm && (key == "scale_emb" || key == "scale_depth" || key == "dim_model_base")) ||
+         (arch_->embd_scale_key && key == arch_->embd_scale_key) ||
          (arch_->falcon &&
           (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
 }

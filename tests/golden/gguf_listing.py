@@ -54,6 +54,9 @@ CHANGED = {
     "gemma3": {"query_pre_attn_scalar": 8},
     "gpt-oss": {"swiglu_limit": 7.0},
     "lfm2-moe": {"routed_scaling_factor": 1.0},
+    "dots1": {"scoring_func": "sigmoid"},
+    "glm4-moe": {"num_nextn_predict_layers": 0},
+    "glm4-moe-lite": {"num_nextn_predict_layers": 0},
     "granite-swa": {"layer_rope_theta": None},
     "granite4": {"intermediate_size": 44},
     "hunyuan": {"rope_scaling": None},
@@ -63,7 +66,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "afmoe", "ernie4-5-moe", "hunyuan-moe", "minicpm3")
 
 
 def copy_changed(folder, to):

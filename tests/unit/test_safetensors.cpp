@@ -854,6 +854,43 @@ TEST_CASE("config: Granite 4 without Mamba layers, and windows that follow no pe
   REFUSED(config(family("cwm", "CwmForCausalLM"), &s, e), LINNET_BAD_FILE, "'rope_parameters' is missing");
 }
 
+TEST_CASE("config: experts as ERNIE 4.5, Hunyuan A13B, Trinity and GLM-4.7-Flash say them") {
+  ModelSpec s;
+  const auto with = [](Keys keys, const char* key, const char* value) {
+    keys[key] = value;
+    return keys;
+  };
+  Keys ernie = family("ernie4_5_moe", "Ernie4_5_MoeForCausalLM");
+  ernie["moe_intermediate_size"] = "32";
+  ernie["moe_capacity"] = "[64, 64, 64]";
+  ACCEPTED(config(ernie, &s, e));
+  CHECK((s.n_experts == 64 && s.n_active == 6 && s.moe_first == 1 && s.shared_ff == 64 && s.router_kind == kRouterSoftmax &&
+         s.router_correction));
+  ACCEPTED(config(with(ernie, "moe_layer_end_index", "1"), &s, e));
+  CHECK(s.n_experts == 64);
+  ACCEPTED(config(with(ernie, "moe_layer_end_index", "0"), &s, e));
+  CHECK(s.n_experts == 0);
+  REFUSED(config(with(ernie, "moe_norm_min", "0.1"), &s, e), LINNET_UNSUPPORTED, "'moe_norm_min' 0.1 is not supported");
+  REFUSED(config(with(ernie, "use_bias", "true"), &s, e), LINNET_UNSUPPORTED, "'use_bias' true is not supported");
+
+  Keys hunyuan = family("hunyuan_v1_moe", "HunYuanMoEV1ForCausalLM");
+  hunyuan["num_experts"] = "8";
+  hunyuan["moe_topk"] = "[2, 2]";
+  hunyuan["num_shared_expert"] = "[1, 1]";
+  ACCEPTED(config(hunyuan, &s, e));
+  CHECK((s.n_active == 2 && s.shared_ff == s.expert_ff));
+  REFUSED(config(with(hunyuan, "moe_topk", "[2, 3]"), &s, e), LINNET_BAD_FILE, "'moe_topk' is");
+  REFUSED(config(with(hunyuan, "num_shared_expert", "[2, 2]"), &s, e), LINNET_UNSUPPORTED, "num_shared_expert");
+
+  Keys afmoe = family("afmoe", "AfmoeForCausalLM");
+  afmoe["moe_intermediate_size"] = "32";
+  afmoe["mup_enabled"] = "true";
+  ACCEPTED(config(afmoe, &s, e));
+  CHECK((s.embd_scale == 8 && s.attn_gate && s.moe_first == 1));
+  REFUSED(config(with(afmoe, "n_group", "2"), &s, e), LINNET_UNSUPPORTED, "'n_group' 2 is not supported");
+  REFUSED(config(with(afmoe, "route_norm", "false"), &s, e), LINNET_UNSUPPORTED, "route_norm");
+}
+
 TEST_CASE("config: Qwen3.5 as a whole and as text alone") {
   const std::string text = R"("attention_bias": false, "attn_output_gate": true, "dtype": "bfloat16", "eos_token_id": 248044,
       "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu", "hidden_size": 1024, "intermediate_size": 3584,
