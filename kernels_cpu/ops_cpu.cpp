@@ -265,6 +265,10 @@ void clamp_row(float* gate, float* up, uint32_t n, float limit) {
 void act_row(const Worker& w, uint32_t act, float limit, float* gate, float* up, uint32_t n, float* y) {
   const KernelTable& t = w.kernels->t;
   if (act == kActSwigluClamped) clamp_row(gate, up, n, limit);
+  if (act == kActRelu2) {
+    t.relu_mul_row(gate, gate, n, gate);
+    return t.relu_mul_row(gate, up, n, y);
+  }
   (act == kActGeluTanh  ? t.gelu_mul_row
    : act == kActGeluErf ? t.gelu_erf_mul_row
    : act == kActRelu    ? t.relu_mul_row

@@ -5,7 +5,7 @@ namespace linnet {
 
 static_assert(uint32_t{kCudaSilu} == kActSilu && uint32_t{kCudaGeluTanh} == kActGeluTanh && uint32_t{kCudaGeluErf} == kActGeluErf &&
               uint32_t{kCudaRelu} == kActRelu && uint32_t{kCudaSwigluClamped} == kActSwigluClamped &&
-              uint32_t{kCudaSigmoid} == kActSigmoid);
+              uint32_t{kCudaSigmoid} == kActSigmoid && uint32_t{kCudaRelu2} == kActRelu2);
 
 CudaQuant cuda_quant(const CudaQueue& queue, const QuantRows* q) {
   if (!q) return {};

@@ -148,9 +148,10 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
   }
 }
 
-// All but relu are made of one exponential.
+// All but relu and its square are made of one exponential.
 LINNET_ON_GPU float activate(uint32_t act, float g) {
   if (act == kCudaRelu) return g > 0 ? g : 0.0f;
+  if (act == kCudaRelu2) return g > 0 ? g * g : 0.0f;
   float by = -g, t = 0;
   if (act == kCudaGeluTanh) by = (g * -1.5957691216f) * fma_of(g * 0.044715f, g, 1.0f);
   if (act == kCudaGeluErf) {

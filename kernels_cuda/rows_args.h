@@ -15,7 +15,7 @@ struct CudaQuant {
 };
 
 enum CudaNormKind : uint32_t { kCudaNormNone, kCudaNormRms, kCudaNormLayer };
-enum CudaActivation : uint32_t { kCudaSilu, kCudaGeluTanh, kCudaGeluErf, kCudaRelu, kCudaSwigluClamped, kCudaSigmoid };
+enum CudaActivation : uint32_t { kCudaSilu, kCudaGeluTanh, kCudaGeluErf, kCudaRelu, kCudaSwigluClamped, kCudaSigmoid, kCudaRelu2 };
 
 inline constexpr uint32_t kRowThreads = 256;
 inline constexpr uint32_t kNormTile = 4096;          // floats of a row in shared memory at a time

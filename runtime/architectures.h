@@ -83,6 +83,8 @@ struct HfDefaults {
   double alibi_bias_max = 0;    // 0: 8, and no such key
   uint32_t window = 0;          // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
+  uint32_t windows_from = 0;    // max_window_layers: layers before it see all; 0: no such key but with window_by_switch
+  bool window_first = false;    // of so many layers the first one does, not the last
   uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
 };
@@ -96,8 +98,9 @@ struct HfExperts {
   bool norm_absent = false;
   uint32_t group_best = 0;  // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
   bool shared_gate = false;
-  uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
-  bool norm_in_gguf = true;                  // GGUF files do not say it
+  uint32_t n_absent = 0, active_absent = 0;      // where keys are absent
+  uint32_t first_absent = 0, shared_absent = 0;  // first_k_dense_replace and n_shared_experts
+  bool norm_in_gguf = true;                      // GGUF files do not say it
 };
 
 // What GGUF files call a number of the spec, and what it is where they do not say.
@@ -142,19 +145,25 @@ struct Architecture {
   bool window_by_switch = false;                       // a sliding window counts only with use_sliding_window
   bool window_by_key = false;                          // it counts where the key is, of which absent has none
   bool nope_without_window = false;                    // layers without a window have no RoPE
+  bool rope_without_windows = false;                   // but where the model has no window at all
+  bool rope_required = false;                          // no RoPE parameters mean other ones than none
+  bool rope_by_layer = false;                          // layer_rope_theta: a base for each layer, 0: no RoPE
   bool rope_local_plain = false;                       // RoPE is not scaled in layers with a window
   bool rope_temperature = false;  // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;   // q's and k's norm has no weights, and layers without RoPE have none
-  bool learned_positions = false;  // as many as max_position_embeddings
-  bool norm_plus_one = false;      // norms multiply with 1 + weight
-  bool embd_scale_root = false;    // embeddings are multiplied with the root of d_model
-  bool alibi_scaled = false;       // ALiBi is added before scores are scaled
-  bool gelu_is_tanh = false;       // hidden_act "gelu" means the one by tanh
-  bool short_conv = false;         // some layers are gated short convolutions
-  bool delta = false;              // some layers are gated delta nets
-  ModelSpec spec = {};             // what all of the family have in common; fields of keys below are what they are where the key is absent
-  const char* ignored[2] = {};     // keys that published files have and transformers does not read in this family
-  const char* numbers[4] = {};     // keys of numbers, as hf_config.cpp knows them
+  bool learned_positions = false;        // as many as max_position_embeddings
+  bool norm_plus_one = false;            // norms multiply with 1 + weight
+  bool embd_scale_root = false;          // embeddings are multiplied with the root of d_model
+  const char* embd_scale_key = nullptr;  // or are with this key
+  bool lists_of_one = false;             // a list of the same number for each layer is that number
+  bool alibi_scaled = false;             // ALiBi is added before scores are scaled
+  bool gelu_is_tanh = false;             // hidden_act "gelu" means the one by tanh
+  bool short_conv = false;               // some layers are gated short convolutions
+  bool delta = false;                    // some layers are gated delta nets
+  bool mamba = false;           // some layers may be Mamba-2, which are refused; others are called "attention", and RoPE is said in words
+  ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
+  const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family
+  const char* numbers[4] = {};  // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
   HfOnly only[5] = {};  // what the family always does
   HfDefaults absent = {};
@@ -163,6 +172,7 @@ struct Architecture {
                         // n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
   bool latent = false;           // multi-head latent attention: kv_lora_rank and its like are in config.json
+  bool minicpm = false;          // scale_emb, scale_depth, dim_model_base; heads' values are d_model / n_heads where v_head_dim is absent
   GgufForm form = {};            // of its GGUF files
 };
 

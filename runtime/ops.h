@@ -47,7 +47,15 @@ struct RopeView {
 };
 
 enum NormKind : uint32_t { kNormRms = 0, kNormLayer = 1 };
-enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3, kActSwigluClamped = 4, kActSigmoid = 5 };
+enum Activation : uint32_t {
+  kActSilu = 0,
+  kActGeluTanh = 1,
+  kActGeluErf = 2,
+  kActRelu = 3,
+  kActSwigluClamped = 4,
+  kActSigmoid = 5,
+  kActRelu2 = 6  // squared ReLU
+};
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
   kQkNormHead = 1,        // RMS per head, before RoPE; all heads share the weights

@@ -145,7 +145,7 @@ const SpecField kSpecFields[] = {
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActSigmoid, 1, kActSilu),
+    FIELD(activation, kU32, kActSilu, kActRelu2, 1, kActSilu, kActSigmoid),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
@@ -403,7 +403,7 @@ uint32_t spec_version(const ModelSpec& s) {
   for (size_t i = 0; i < kSpecFieldCount; ++i) {
     const SpecField& f = kSpecFields[i];
     const double value = f.type == kU32 ? get_u32(s, f) : f.type == kF64 ? get_f64(s, f) : 0;
-    const uint32_t needs = value > f.max_2 ? 3 : value != 0 ? f.since : 1;
+    const uint32_t needs = value > f.max_5 ? 6 : value > f.max_2 ? 3 : value != 0 ? f.since : 1;
     if (needs > version) version = needs;
   }
   for (const uint8_t* values : s.layer_values)

@@ -149,6 +149,7 @@ struct SpecField {
   double min, max;       // inclusive
   uint32_t since = 1;    // layout version; absent from older files, where it is 0
   double max_2 = 1e300;  // a larger value needs version 3
+  double max_5 = 1e300;  // a larger value needs version 6
 };
 extern const SpecField kSpecFields[];
 extern const size_t kSpecFieldCount;

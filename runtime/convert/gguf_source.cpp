@@ -184,9 +184,12 @@ struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {
-    {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
-constexpr uint64_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
+constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1},
+                              {"rope.scaling.attn_factor", 1},
+                              {"rope.scaling.yarn_ext_factor", 1},
+                              {"pooling_type", 0},
+                              {"nextn_predict_layers", 0}};
+constexpr uint32_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
 
 class MetadataReader {
  public:
@@ -207,7 +210,9 @@ class MetadataReader {
     LINNET_TRY(number("attention.head_count", true, &s->n_heads));
     LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
     s->n_kv_heads = s->n_heads;
-    LINNET_TRY(arch_->short_conv ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
+    GgufValue v;
+    const bool by_layer = arch_->short_conv || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
+    LINNET_TRY(by_layer ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
     if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
       return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ",
@@ -242,7 +247,9 @@ class MetadataReader {
     prefix_ = std::string(name) + ".";
     const bool experts = get("expert_count", &v) && v.is_uint(&n) && n > 0,
                windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0;
-    const uint32_t router = get("expert_gating_func", &v) && v.is_uint(&n) && n == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
+    uint32_t gating = default_gating();
+    LINNET_TRY(number("expert_gating_func", false, &gating));
+    const uint32_t router = gating == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
     int best = -1;
     for (uint32_t i = 0; i < kArchitectureCount; ++i) {
       const Architecture& a = kArchitectures[i];
@@ -254,6 +261,12 @@ class MetadataReader {
     return arch_ ? LINNET_OK
                  : refuse(LINNET_UNSUPPORTED, "architecture '", name, "' is not supported",
                           architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
+  }
+
+  // A bias for the choice of experts goes with scores by sigmoid in files that do not say (GLM-4.7-Flash, dots.llm1).
+  uint32_t default_gating() const {
+    const auto corrects = [](const auto& t) { return t.first.ends_with(".exp_probs_b.bias"); };
+    return std::any_of(files_.tensors.begin(), files_.tensors.end(), corrects) ? kSigmoidRouter : kSoftmaxRouter;
   }
 
   Status check_keys() {
@@ -269,6 +282,8 @@ class MetadataReader {
       for (const FamilyKey& k : kFamilyKeys) known |= name == k.key && k.of(*arch_);
       for (const GgufNumber& n : arch_->form.numbers) known |= n.key && name == n.key;
       // A Granite that is not "finetuned" has no RoPE; elsewhere the key says nothing.
+      // Granite 4 without Mamba layers: sizes of those, and of experts, whose tensors would be refused.
+      if (prefix_ == "granite." && (name.starts_with("ssm.") || name == "expert_shared_feed_forward_length")) known = true;
       if (name == "rope.scaling.finetuned") known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite"));
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key && !known)
@@ -351,7 +366,8 @@ class MetadataReader {
     if (arch_->learned_positions) s->positions = s->n_context + s->position_offset;
     for (const HfFlag& f : arch_->flags)
       if (f.key && f.field == &ModelSpec::qk_norm) {
-        const bool in_files = f.if_true == kQkNormLayer || f.if_true == kQkNormHeadAfter;  // no family's files have others by choice
+        const bool in_files = f.if_true == kQkNormLayer || f.if_true == kQkNormHeadAfter ||
+                              f.if_true == kQkNormHead;  // no family's files have others by choice
         s->qk_norm = in_files && (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
       }
     if (const HfFlag* f = parallel_flag(*arch_)) {
@@ -372,7 +388,7 @@ class MetadataReader {
   // Which layers have a window: where a family has it by layer, all but every so manyth, or as a list says.
   Status windows(ModelSpec* s) {
     s->window = arch_->form.window;
-    LINNET_TRY(number("attention.sliding_window", arch_->nope_without_window && !s->window, &s->window));
+    LINNET_TRY(number("attention.sliding_window", arch_->nope_without_window && !arch_->rope_without_windows && !s->window, &s->window));
     if (!windows_by_layer(*arch_)) {
       if (s->window >= s->n_context) s->window = 0;
       if (arch_->absent.nope_interval) s->nope_pattern = arch_->absent.nope_interval > s->n_layers ? 0 : arch_->absent.nope_interval;
@@ -394,7 +410,7 @@ class MetadataReader {
     if (s->window == 0 || s->window_pattern == 1) s->window = s->window_pattern = s->window_from = 0;
     if (s->window_pattern > s->n_layers) s->window_pattern = 0;
     if (arch_->nope_without_window) {
-      if (s->window_from)
+      if (s->window_from || !windowed_.empty())
         return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers without RoPE follow no period");
       s->nope_pattern = s->window_pattern;
     }
@@ -402,8 +418,18 @@ class MetadataReader {
     if (!s->nope_pattern && !s->temp_all) s->temp_scale = 0, s->temp_positions = 0;
     if (s->window >= s->n_context && s->rope_local_base == 0) s->window = s->window_pattern = s->window_from = 0;
     if (s->window == 0) s->rope_local_base = 0;
+    if (s->window == 0 || windowed_.empty()) return LINNET_OK;
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      layers.push_back(layer_spec(*s, i));
+      if (windowed_[i]) continue;
+      layers[i].window = 0;
+      if (layers[i].rope == LayerRope::kLocal) layers[i].rope = LayerRope::kMain;
+    }
+    set_layers(s, &layers_, layers);
     return LINNET_OK;
   }
+  // Where there is none, windowed_ says it.
   Status find_period(std::string_view windowed, ModelSpec* s) {
     const size_t first = windowed.find('\1');
     if (first == windowed.npos) {
@@ -418,7 +444,9 @@ class MetadataReader {
       while (same < s->n_layers && (layer_spec(all, same).window != 0) == (windowed[same] != 0)) ++same;
       if (same == s->n_layers) return LINNET_OK;
     }
-    return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers with a window follow no period");
+    s->window_pattern = s->window_from = 0;
+    windowed_.assign(windowed.begin(), windowed.end());
+    return LINNET_OK;
   }
 
   Status experts(ModelSpec* s) {
@@ -470,6 +498,8 @@ class MetadataReader {
       if (n) s->n_kv_heads = n;
       convolves_.push_back(n == 0);
     }
+    if (!arch_->short_conv && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': 0 is not supported");
     if (s->n_kv_heads == 0) s->n_kv_heads = s->n_heads;  // no layer attends
     return LINNET_OK;
   }
@@ -494,7 +524,7 @@ class MetadataReader {
   }
   // DeepSeek: shared experts by their number, the router's scores as they are used.
   Status groups(ModelSpec* s) {
-    uint32_t shared = 0, router = kSoftmaxRouter;
+    uint32_t shared = 0, router = default_gating();
     bool norm = false;
     LINNET_TRY(number("expert_shared_count", false, &shared));
     if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");
@@ -632,6 +662,7 @@ class MetadataReader {
   std::string prefix_;
   double alibi_bias_max_ = 0;
   std::vector<bool> convolves_;  // of layers, where some are short convolutions
+  std::vector<bool> windowed_;   // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;
 };
 

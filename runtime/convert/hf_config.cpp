@@ -21,7 +21,8 @@ struct ActName {
 };
 constexpr ActName kActs[] = {{"silu", kActSilu},           {"swish", kActSilu},        {"gelu", kActGeluErf},
                              {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
-                             {"gelu_fast", kActGeluTanh},  {"relu", kActRelu},         {"sigmoid", kActSigmoid}};
+                             {"gelu_fast", kActGeluTanh},  {"relu", kActRelu},         {"sigmoid", kActSigmoid},
+                             {"relu2", kActRelu2}};
 
 // Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
 enum class Turn { kNone, kInverse, kInverseRoot };
@@ -86,6 +87,7 @@ class ConfigReader : ConfigKeys {
     spec->n_kv_heads = json_member(config_, "num_key_value_heads") ? 0 : arch_->absent.n_kv_heads;
     for (const Size& s : kSizes) LINNET_TRY(read_number(config_, s.key, s.field, spec));
     if (spec->d_ff == 0 && arch_->absent.d_ff) spec->d_ff = arch_->absent.d_ff * spec->d_model;
+    if (arch_->mamba) LINNET_TRY(read_required(config_, "shared_intermediate_size", &ModelSpec::d_ff, spec));  // where there are no experts
     if (arch_->latent) LINNET_TRY(read_latent(spec));
     LINNET_TRY(read_flags(spec));
     if (arch_->falcon) LINNET_TRY(read_falcon(spec));
@@ -136,7 +138,10 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_required(config_, "kv_lora_rank", &ModelSpec::kv_lora_rank, spec));
     LINNET_TRY(read_required(config_, "qk_nope_head_dim", &ModelSpec::qk_nope_dim, spec));
     LINNET_TRY(read_required(config_, "qk_rope_head_dim", &ModelSpec::qk_rope_dim, spec));
-    LINNET_TRY(read_required(config_, "v_head_dim", &ModelSpec::v_head_dim, spec));
+    if (const json* value = json_member(config_, "v_head_dim"); arch_->minicpm && (!value || value->is_null()))
+      spec->v_head_dim = spec->n_heads ? spec->d_model / spec->n_heads : 0;
+    else
+      LINNET_TRY(read_required(config_, "v_head_dim", &ModelSpec::v_head_dim, spec));
     if (!json_member(config_, "q_lora_rank")) return missing("q_lora_rank");  // null: none
     LINNET_TRY(read_number(config_, "q_lora_rank", &ModelSpec::q_lora_rank, spec));
     uint32_t both = spec->qk_nope_dim + spec->qk_rope_dim;
@@ -172,6 +177,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_number(config_, "num_experts_per_tok", &ModelSpec::n_active, spec));
     LINNET_TRY(read_required(config_, of.ff, &ModelSpec::expert_ff, spec));
     LINNET_TRY(read_number(config_, "expert_capacity", &ModelSpec::expert_capacity, spec));
+    shared = of.shared_absent;
     LINNET_TRY(read_count("n_shared_experts", &shared));
     if (shared > 1024) return wrong("n_shared_experts", *json_member(config_, "n_shared_experts"), "at most 1024");
     spec->shared_ff = shared * spec->expert_ff;
@@ -186,7 +192,7 @@ class ConfigReader : ConfigKeys {
     const HfExperts& of = arch_->experts;
     const std::string own = spec->router_kind == kRouterSigmoid ? "sigmoid" : "softmax";
     std::string method, scoring = own;
-    if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || scoring != own)
+    if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || (scoring != own && !(scoring == "noaux_tc" && own == "sigmoid")))
       return refuse(LINNET_UNSUPPORTED, "'scoring_func' ", json_show(*json_member(config_, "scoring_func")), " of '", arch_->name,
                     "' is not supported");
     bool norm = false;
@@ -210,7 +216,7 @@ class ConfigReader : ConfigKeys {
 
   // moe_first and moe_step; n_experts becomes 0 where no layer has any.
   Status read_expert_layers(ModelSpec* spec) {
-    uint32_t first = 0, step = 1, frequency = 1;
+    uint32_t first = arch_->experts.first_absent, step = 1, frequency = 1;
     LINNET_TRY(read_count("first_k_dense_replace", &first));
     LINNET_TRY(read_count("decoder_sparse_step", &step));
     if (const json* list = json_member(config_, "moe_layer_freq"); list && !list->is_array())
@@ -225,6 +231,19 @@ class ConfigReader : ConfigKeys {
       for (const json& i : *dense)
         for (uint32_t layer = 0; layer < spec->n_layers; ++layer)
           if (i == layer) moe[layer] = false;
+    }
+    if (const json* end = json_member(config_, "moe_layer_end_index");
+        end && !end->is_null() && *end != -1) {  // ERNIE: the last with experts
+      uint32_t last = 0;
+      LINNET_TRY(read_count("moe_layer_end_index", &last));
+      for (uint32_t i = last; i + 1 < spec->n_layers; ++i) moe[i + 1] = false;
+    }
+    if (const json* list = json_member(config_, "mlp_layer_types"); list && !list->is_null()) {
+      if (!list->is_array() || list->size() != spec->n_layers) return wrong("mlp_layer_types", *list, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        moe[i] = (*list)[i] == "sparse";
+        if (!moe[i] && (*list)[i] != "dense") return wrong("mlp_layer_types", (*list)[i], "a list of \"dense\" and \"sparse\"");
+      }
     }
     if (const json* list = json_member(config_, "moe_layers"); list && !list->is_null()) {
       if (!list->is_array()) return wrong("moe_layers", *list, "a list of layers");
@@ -258,7 +277,9 @@ class ConfigReader : ConfigKeys {
     spec->mlp_bias = has(arch_->mlp_bias, mlp_bias);
     spec->tied = tied;
     if (arch_->learned_positions) spec->positions = spec->n_context + spec->position_offset;
-    if (arch_->embd_scale_root) spec->embd_scale = std::sqrt(static_cast<double>(spec->d_model));
+    bool scaled = arch_->embd_scale_root;
+    if (arch_->embd_scale_key) LINNET_TRY(read_flag(arch_->embd_scale_key, false, &scaled));
+    if (scaled) spec->embd_scale = std::sqrt(static_cast<double>(spec->d_model));
     if (arch_->latent && attention_bias) return refuse(LINNET_UNSUPPORTED, "'attention_bias' true is not supported beside 'kv_lora_rank'");
     return read_activation(spec);
   }
@@ -287,6 +308,15 @@ class ConfigReader : ConfigKeys {
   }
 
   Status read_numbers(ModelSpec* spec) {
+    if (arch_->minicpm) {
+      double depth = std::sqrt(static_cast<double>(spec->n_layers)), base = spec->d_model;
+      LINNET_TRY(read_required(config_, "scale_emb", &ModelSpec::embd_scale, spec));
+      for (const auto& [key, to] : {std::pair{"scale_depth", &depth}, std::pair{"dim_model_base", &base}})
+        if (const json* value = json_member(config_, key); !value || get_double(config_, key, to) == Got::kWrong || !(*to > 0 && *to < 1e6))
+          return value ? wrong(key, *value, "a number above 0") : missing(key);
+      spec->residual_scale = depth / std::sqrt(static_cast<double>(spec->n_layers));
+      spec->logit_scale = base / spec->d_model;
+    }
     for (const NumberKey& n : kNumbers) {
       const char* key = nullptr;
       for (const char* of_row : arch_->numbers)
@@ -306,6 +336,12 @@ class ConfigReader : ConfigKeys {
   // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = spec->alibi ? kRopeNone : arch_->rope_hf;
+    if (arch_->mamba) {
+      std::string kind = "nope";
+      if (get_string(config_, "position_embedding_type", &kind) == Got::kWrong || (kind != "rope" && kind != "nope"))
+        return wrong("position_embedding_type", *json_member(config_, "position_embedding_type"), "\"rope\" or \"nope\"");
+      if (kind == "nope") spec->rope_kind = kRopeNone;
+    }
     bool pairs = true;
     if (arch_->latent) LINNET_TRY(read_flag("rope_interleave", true, &pairs));
     if (!pairs) spec->rope_kind = kRopeHalves;
@@ -346,7 +382,7 @@ class ConfigReader : ConfigKeys {
     }
     if (rope && !rope->is_null())
       LINNET_TRY(read_rope_object(*rope, spec));
-    else if (arch_->rope_temperature)
+    else if (arch_->rope_temperature || arch_->rope_required)
       return missing("rope_parameters");
     if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0)
       spec->rope_local_base = spec->rope_base;
@@ -486,28 +522,33 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
     if (get_u32(config_, "sliding_window", &window) == Got::kWrong)
       return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
-    if (arch_->window_by_switch && get_u32(config_, "max_window_layers", &from) == Got::kWrong)
+    if (arch_->absent.windows_from) from = arch_->absent.windows_from;
+    if ((arch_->window_by_switch || from) && get_u32(config_, "max_window_layers", &from) == Got::kWrong)
       return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
+    const json* types = json_member(config_, "layer_types");
+    if (types && types->is_null()) types = nullptr;
+    if (!types && arch_->mamba) return missing("layer_types");
     uint32_t period = arch_->absent.window_pattern;
     for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"})
-      if (period && get_u32(config_, key, &period) == Got::kWrong) return wrong(key, *json_member(config_, key), "a count");
-    if (arch_->absent.window_pattern && period == 0) return refuse(LINNET_BAD_FILE, "'sliding_window_pattern' is 0");
+      if (const json* value = json_member(config_, key); period && !(types && value && value->is_string()))  // EXAONE's "LLLG"
+        if (get_u32(config_, key, &period) == Got::kWrong) return wrong(key, *value, "a count");
+    if (arch_->absent.window_pattern && period == 0 && !types) return refuse(LINNET_BAD_FILE, "'sliding_window_pattern' is 0");
     std::vector<bool> windowed(spec->n_layers, on && window > 0);
     for (uint32_t i = 0; i < from && i < spec->n_layers; ++i) windowed[i] = false;
-    for (uint32_t i = 0; period && i < spec->n_layers; ++i) windowed[i] = windowed[i] && (i + 1) % period;
+    for (uint32_t i = 0; period && i < spec->n_layers; ++i) windowed[i] = windowed[i] && (arch_->absent.window_first ? i : i + 1) % period;
     if (const json* rope = json_member(config_, "no_rope_layers");
         spec->window_chunks && rope && !rope->is_null() && !(rope->is_array() && rope->empty())) {  // 1: RoPE, and chunks
       if (!rope->is_array() || rope->size() != spec->n_layers) return wrong("no_rope_layers", *rope, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) windowed[i] = (*rope)[i] != 0;
     }
     const std::vector<bool> with_rope = windowed;
-    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
+    if (types) {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
         const auto* name = type.get_ptr<const json::string_t*>();
         const char* windowed_type = spec->window_chunks ? "chunked_attention" : "sliding_attention";
-        if (!name || (*name != "full_attention" && *name != windowed_type))
+        if (!name || (*name != "full_attention" && *name != windowed_type && !(arch_->mamba && *name == "attention")))
           return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
         windowed[i] = *name == windowed_type;
         if (windowed[i] && window == 0)
@@ -519,20 +560,55 @@ class ConfigReader : ConfigKeys {
                     "'no_rope_layers' and 'layer_types': chunks in layers without RoPE, or no chunks in others, are not supported");
     if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types"))
       return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
-    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
+    if (arch_->nope_without_window && (window || !arch_->rope_without_windows)) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
     if (first != windowed.end() && !arch_->window_by_switch && !arch_->window_by_key && !arch_->absent.window && window < spec->n_context)
       return refuse(LINNET_UNSUPPORTED, "'", shown("sliding_window"), "' ", window, " of '", arch_->name, "' is not supported");
-    if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0))
-      return LINNET_OK;  // every position sees all before it
+    if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) {  // every position sees all before it
+      if (first == windowed.end()) spec->rope_local_base = 0;
+      return read_layer_ropes(spec);
+    }
     spec->window = window;
     spec->window_from = static_cast<uint32_t>(first - windowed.begin());
     for (spec->window_pattern = 0; spec->window_pattern <= spec->n_layers; ++spec->window_pattern) {
       uint32_t same = 0;
       while (same < spec->n_layers && (layer_spec(*spec, same).window != 0) == windowed[same]) ++same;
-      if (same == spec->n_layers) return LINNET_OK;
+      if (same == spec->n_layers) return read_layer_ropes(spec);
     }
-    return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
+    spec->window_pattern = spec->window_from = 0;  // no period: each layer says it
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
+      layers.push_back(layer_spec(*spec, i));
+      if (windowed[i]) continue;
+      layers[i].window = 0;
+      if (layers[i].rope == LayerRope::kLocal) layers[i].rope = LayerRope::kMain;
+    }
+    set_layers(spec, &out_->layers, layers);
+    return read_layer_ropes(spec);
+  }
+
+  // A base of RoPE for each layer, 0 for none: two of them at most, since a spec has two.
+  Status read_layer_ropes(ModelSpec* spec) {
+    const json* list = arch_->rope_by_layer ? json_member(config_, "layer_rope_theta") : nullptr;
+    if (!list || list->is_null()) return LINNET_OK;
+    if (!list->is_array() || list->size() != spec->n_layers) return wrong("layer_rope_theta", *list, "a list with one entry per layer");
+    std::vector<double> bases(spec->n_layers), known;
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
+      const json& base = (*list)[i];
+      bases[i] = base.is_number() ? base.get<double>() : -1;
+      if (!(bases[i] == 0 || (bases[i] >= 1 && bases[i] <= 1e12))) return wrong("layer_rope_theta", base, "a list of bases, or 0");
+      if (bases[i] > 0 && std::find(known.begin(), known.end(), bases[i]) == known.end()) known.push_back(bases[i]);
+    }
+    if (known.size() > 2 || (known.size() == 2 && spec->rope_scaling != kRopeScaleNone))
+      return refuse(LINNET_UNSUPPORTED, "'layer_rope_theta' of ", known.size(), " bases, or of two beside a scaling, is not supported");
+    if (!known.empty()) spec->rope_base = known[0];
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < spec->n_layers; ++i) layers.push_back(layer_spec(*spec, i));
+    if (known.size() == 2) spec->rope_local_base = known[1];
+    for (uint32_t i = 0; i < spec->n_layers; ++i)
+      layers[i].rope = bases[i] == 0 ? LayerRope::kNone : bases[i] == known[0] ? LayerRope::kMain : LayerRope::kLocal;
+    set_layers(spec, &out_->layers, layers);
+    return LINNET_OK;
   }
 
   // Which layers are short convolutions; and d_ff, of which files say what it is made from.

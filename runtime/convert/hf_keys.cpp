@@ -83,6 +83,7 @@ constexpr std::string_view kHarmless[] = {"_attn_implementation_autoset",
                                           "image_token_id",
                                           "init_config",
                                           "init_device",
+                                          "init_method",
                                           "init_std",
                                           "initializer_range",
                                           "is_decoder",
@@ -161,6 +162,7 @@ constexpr std::string_view kHarmless[] = {"_attn_implementation_autoset",
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank",     "q_lora_rank",     "qk_head_dim", "qk_nope_head_dim",
                                             "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {"attn_temperature_tuning",
+                                           "mlp_layer_types",
                                            "decoder_sparse_step",
                                            "expert_capacity",
                                            "first_k_dense_replace",
@@ -198,6 +200,23 @@ constexpr std::string_view kOfConvolutions[] = {
     "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of",     "conv_L_cache", "full_attn_idxs",
     "block_mlp_init_scale",     "block_out_init_scale",     "block_use_xavier_init", "conv_dim",     "conv_dim_out",
     "conv_use_xavier_init"};
+
+// Of families whose layers may be Mamba-2; those that are not read say nothing where none is.
+constexpr std::string_view kOfMamba[] = {"position_embedding_type",
+                                         "shared_intermediate_size",
+                                         "mamba_chunk_size",
+                                         "mamba_conv_bias",
+                                         "mamba_d_conv",
+                                         "mamba_d_head",
+                                         "mamba_d_state",
+                                         "mamba_expand",
+                                         "mamba_n_groups",
+                                         "mamba_n_heads",
+                                         "mamba_proj_bias",
+                                         "time_step_limit",
+                                         "time_step_max",
+                                         "time_step_min",
+                                         "layers_block_type"};
 
 // Of families with gated delta nets.
 constexpr std::string_view kOfDeltaNets[] = {"full_attention_interval", "linear_conv_kernel_dim", "linear_key_head_dim",
@@ -326,6 +345,10 @@ Status ConfigKeys::rename_keys() {
     config_.erase(a->name);
     if (!value.root.is_null()) LINNET_TRY(put_key(a->key, a->name, &value.root));
   }
+  for (auto& [key, value] : *config_.get_ptr<json::object_t*>())
+    if (arch_->lists_of_one && value.is_array() && !value.empty() && value.front().is_number_unsigned() &&
+        std::count(value.begin(), value.end(), value.front()) == static_cast<std::ptrdiff_t>(value.size()) && key != "eos_token_id")
+      value = json(value.front());
   return LINNET_OK;
 }
 Status ConfigKeys::put_key(const std::string& key, const std::string& name, json* value) {
@@ -352,7 +375,9 @@ bool ConfigKeys::of_row(std::string_view key) const {
          ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) ||
          (key == "original_max_position_embeddings" && d.rope_original) || (key == "alibi_bias_max" && d.alibi_bias_max > 0) ||
          ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) ||
-         (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
+         (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) || (key == "layer_rope_theta" && arch_->rope_by_layer) ||
+         (arch_->minicpm && (key == "scale_emb" || key == "scale_depth" || key == "dim_model_base")) ||
+         (arch_->embd_scale_key && key == arch_->embd_scale_key) ||
          (arch_->falcon &&
           (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
 }
@@ -363,10 +388,10 @@ Status ConfigKeys::check_keys() {
     for (const HfOnly& row : arch_->only)
       if (row.key && key == row.key) only = &row;
     if (whole_ && listed(kOfOtherParts, key)) continue;
-    if (value.is_null() ||
-        (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
-                   (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
-                   (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+    if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") ||
+                                      key.starts_with("anyres_") || of_row(key) || (arch_->latent && listed(kReadLatent, key)) ||
+                                      (arch_->short_conv && listed(kOfConvolutions, key)) || (arch_->delta && listed(kOfDeltaNets, key)) ||
+                                      (arch_->mamba && listed(kOfMamba, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

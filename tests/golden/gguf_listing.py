@@ -54,6 +54,11 @@ CHANGED = {
     "gemma3": {"query_pre_attn_scalar": 8},
     "gpt-oss": {"swiglu_limit": 7.0},
     "lfm2-moe": {"routed_scaling_factor": 1.0},
+    "dots1": {"scoring_func": "sigmoid"},
+    "glm4-moe": {"num_nextn_predict_layers": 0},
+    "glm4-moe-lite": {"num_nextn_predict_layers": 0},
+    "granite-swa": {"layer_rope_theta": None},
+    "granite4": {"intermediate_size": 44},
     "hunyuan": {"rope_scaling": None},
     "llama4": {"attention_chunk_size": 8192, "attn_scale": 0.1, "floor_scale": 8192, "layer_types": None, "max_position_embeddings": 16384, "no_rope_layer_interval": 4,
                "no_rope_layers": [1, 1, 1, 0]},
@@ -61,7 +66,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "afmoe", "ernie4-5-moe", "hunyuan-moe", "minicpm3")
 
 
 def copy_changed(folder, to):
@@ -86,6 +91,8 @@ def convert(folder, out):
     kind = conversion.get_model_class(name)
     if name == "GPTNeoXForCausalLM":  # which newer versions of transformers call otherwise
         hparams.setdefault("rotary_pct", hparams["rope_parameters"]["partial_rotary_factor"])
+    if name == "GraniteMoeHybridForCausalLM":  # the same
+        hparams["layer_types"] = [{"full_attention": "attention"}.get(kind, kind) for kind in hparams["layer_types"]]
     # Layers without experts beside layers with them: their files have no names for these.
     for arch in (gguf.MODEL_ARCH.QWEN2MOE, gguf.MODEL_ARCH.QWEN3MOE):
         for t in (gguf.MODEL_TENSOR.FFN_GATE, gguf.MODEL_TENSOR.FFN_UP, gguf.MODEL_TENSOR.FFN_DOWN):

@@ -181,6 +181,39 @@ MODELS = {
     "granite": tiny("granite", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
                     tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Layers of attention alone, and a feed-forward step that is called the shared one.
+    "granite4": tiny("granitemoehybrid", 44, hidden_size=24, intermediate_size=20, shared_intermediate_size=44, num_hidden_layers=2, num_attention_heads=3,
+                     num_key_value_heads=1, num_local_experts=0, num_experts_per_tok=0, layer_types=["attention"] * 2, position_embedding_type="rope",
+                     tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
+                     mamba_n_heads=8, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Sinks; all but the first of four layers have a window, the last one no RoPE.
+    "granite-swa": tiny("granite_swa", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+                        sliding_window=19, layer_rope_theta=[50000.0, 10000.0, 10000.0, 0], embedding_multiplier=12.0, logits_scaling=8.0,
+                        residual_multiplier=0.22, attention_multiplier=0.25, max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "hyperclovax": tiny("hyperclovax", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=12,
+                        embedding_multiplier=3.0, logits_scaling=0.25, residual_multiplier=0.5, attention_multiplier=0.4, max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "seed-oss": tiny("seed_oss", 43, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=12,
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000000.0)),
+    # Windows in layers 1 to 3 and 5: no period that ends with a layer that sees all.
+    "cwm": tiny("cwm", 46, hidden_size=24, intermediate_size=20, num_hidden_layers=6, num_attention_heads=3, num_key_value_heads=1, head_dim=8, sliding_window=19,
+                eos_token_id=2, max_position_embeddings=128,
+                rope_parameters=dict(rope_type="llama3", rope_theta=20000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                     original_max_position_embeddings=32)),
+    # With windows there is RoPE in their layers alone; without any it is in all.
+    "exaone4": tiny("exaone4", 46, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, sliding_window=19,
+                    sliding_window_pattern=3, max_position_embeddings=128,
+                    rope_parameters=dict(rope_type="llama3", rope_theta=20000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                         original_max_position_embeddings=32)),
+    "exaone4-full": tiny("exaone4", 43, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, sliding_window=None, layer_types=["full_attention"] * 2,
+                         tie_word_embeddings=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "arcee": tiny("arcee", 44, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, max_position_embeddings=128,
+                  rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "jais2": tiny("jais2", 45, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, max_position_embeddings=128,
+                  rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    "vaultgemma": tiny("vaultgemma", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                       query_pre_attn_scalar=13, attn_logit_softcapping=4.0, final_logit_softcapping=9.0, sliding_window=19, max_position_embeddings=128),
     # Every third layer is without RoPE.
     "smollm3": tiny("smollm3", 45, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                     no_rope_layer_interval=3, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=50000.0)),
@@ -246,6 +279,35 @@ MODELS = {
     "granite-moe": tiny("granitemoe", 44, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
                         num_local_experts=5, num_experts_per_tok=2, max_position_embeddings=128, tie_word_embeddings=True, embedding_multiplier=6.0,
                         logits_scaling=3.0, residual_multiplier=0.22, attention_multiplier=0.25, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "glm4-moe-lite": tiny("glm4_moe_lite", 45, hidden_size=24, intermediate_size=36, moe_intermediate_size=8, num_hidden_layers=2, num_attention_heads=2,
+                          num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=12, qk_rope_head_dim=32, v_head_dim=16,
+                          n_routed_experts=6, n_shared_experts=1, num_experts_per_tok=2, max_position_embeddings=128,
+                          rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "youtu": tiny("youtu", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20,
+                  qk_nope_head_dim=12, qk_rope_head_dim=32, v_head_dim=16, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Values as large as a head of the model; the long factors count.
+    "minicpm3": tiny("minicpm3", 46, hidden_size=48, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, kv_lora_rank=32,
+                     q_lora_rank=20, qk_nope_head_dim=12, qk_rope_head_dim=32, scale_emb=3, scale_depth=0.9, dim_model_base=16, max_position_embeddings=32,
+                     rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, original_max_position_embeddings=32, factor=1.0,
+                                          short_factor=[1.0 + 0.01 * i for i in range(16)], long_factor=[1.1 + 0.2 * i for i in range(16)])),
+    "olmoe": tiny("olmoe", 44, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_experts=5,
+                  num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "dots1": tiny("dots1", 45, hidden_size=24, intermediate_size=36, moe_intermediate_size=10, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1,
+                  head_dim=8, n_routed_experts=6, n_shared_experts=2, num_experts_per_tok=2, first_k_dense_replace=1, norm_topk_prob=True, routed_scaling_factor=1.5,
+                  max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "glm4-moe": tiny("glm4_moe", 44, hidden_size=24, intermediate_size=36, moe_intermediate_size=10, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                     head_dim=16, n_routed_experts=6, num_experts_per_tok=2, attention_bias=True, use_qk_norm=True, routed_scaling_factor=1.5, max_position_embeddings=128,
+                     rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    # Experts in the second and fourth layer.
+    "ernie4-5-moe": tiny("ernie4_5_moe", 44, hidden_size=24, intermediate_size=28, moe_intermediate_size=10, num_hidden_layers=4, num_attention_heads=3,
+                         num_key_value_heads=1, moe_num_experts=5, moe_k=2, moe_num_shared_experts=2, moe_layer_interval=2, max_position_embeddings=128,
+                         rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    "hunyuan-moe": tiny("hunyuan_v1_moe", 43, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                        num_experts=5, moe_topk=2, max_position_embeddings=128, rope_parameters=None),
+    # RoPE in the layers with a window alone, two of three; experts from the second layer on.
+    "afmoe": tiny("afmoe", 46, hidden_size=24, intermediate_size=28, moe_intermediate_size=10, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+                  head_dim=12, num_experts=5, num_experts_per_tok=2, num_shared_experts=1, route_scale=1.5, global_attn_every_n_layers=3, sliding_window=19,
+                  mup_enabled=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     # The clamp of SwiGLU is low enough to bite.
     "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=24,
                     num_local_experts=4, num_experts_per_tok=2, sliding_window=19, swiglu_limit=1.5, max_position_embeddings=128,
@@ -310,6 +372,17 @@ PUBLISHED = {
     "cohere2": dict(sliding_window_pattern=3, layer_switch=3, order_of_interleaved_layers="local_attn_first", position_embedding_type="rope_gptj", rotary_pct=1.0,
                     use_embedding_sharing=True, use_gated_activation=True, use_parallel_block=True, use_parallel_embedding=True, cache_implementation="hybrid"),
     "smollm3": dict(max_window_layers=28),
+    "dots1": dict(scoring_func="noaux_tc", moe_layer_freq=1, aux_loss_alpha=0.001),
+    "glm4-moe": dict(num_mtp_layers=None, num_nextn_predict_layers=1),
+    "glm4-moe-lite": dict(mlp_layer_types=None, first_k_dense_replace=1, moe_layer_freq=1, topk_method="noaux_tc", num_nextn_predict_layers=1),
+    "minicpm3": dict(v_head_dim=None),
+    "olmoe": {},
+    "afmoe": dict(layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"], score_func="sigmoid", route_norm=True,
+                  num_expert_groups=1, num_limited_groups=1, n_group=1, topk_group=1, load_balance_coeff=0.001, use_grouped_mm=True),
+    "granite4": dict(layer_types=["attention"] * 2, init_method="mup", normalization_function="rmsnorm", time_step_limit=None),
+    "exaone4": dict(sliding_window_pattern="LLG", layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
+    "seed-oss": {},
+    "arcee": {},
     "olmo3": dict(layer_types=["sliding_attention"] * 3 + ["full_attention"]),
     "glm4": dict(head_dim=8),
     "hunyuan": dict(use_qk_norm=True, attention_head_dim=24),
@@ -356,10 +429,10 @@ USES = {
     "delta heads": (0.5, "in_proj_a in_proj_b"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
-    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1"),
+    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1 input_linear"),
     "up": (1.0, "up_proj w3"),
-    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2"),
-    "router": (1.5, "gate router shared_expert_gate"),
+    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2 output_linear"),
+    "router": (1.5, "gate wg router shared_expert_gate"),
     "projection": (1.0, "project_in project_out"),
 }
 USE_OF = {part: use for use, (_, parts) in USES.items() for part in parts.split()}
@@ -381,7 +454,7 @@ def fill(model, seed):
     hidden = config.hidden_size
     embed = LOGIT_STD * getattr(config, "logits_scaling", 1.0) / (getattr(config, "logit_scale", None) or 1.0) / hidden ** 0.5 if config.tie_word_embeddings else 1.0
     stream = embed * getattr(config, "embedding_multiplier", 1.0) / getattr(config, "residual_multiplier", 1.0)
-    if config.model_type.startswith("gemma"):  # scales its embeddings
+    if "gemma" in config.model_type or getattr(config, "mup_enabled", False):  # scales its embeddings
         stream *= hidden ** 0.5
     branch = stream * (2 / config.num_hidden_layers) ** 0.5
     for name, p in sorted(model.named_parameters()):
@@ -393,6 +466,8 @@ def fill(model, seed):
             p.copy_(embed * noise)
         elif part in POSITIONS:
             p.copy_(0.7 * stream * noise)
+        elif name.endswith(("e_score_correction_bias", "expert_bias")):
+            p.copy_(0.2 * noise)
         elif part in ("sinks", "dt_bias"):
             p.copy_(noise)
         elif part == "A_log":
@@ -406,7 +481,7 @@ def fill(model, seed):
             if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-            if config.model_type.startswith("gemma") or (config.model_type.startswith("qwen3_5") and "linear_attn" not in name):  # adds 1
+            if "gemma" in config.model_type or (config.model_type.startswith("qwen3_5") and "linear_attn" not in name):  # adds 1
                 p.sub_(1)
         else:
             use = USE_OF[part]

@@ -89,6 +89,15 @@ constexpr Family kFamilies[] = {
     {"gpt-oss"},
     {"llama4", 8e-3, 5e-2},
     {"switch", 5e-3, 5e-2},
+    {"glm4-moe-lite", 1.2e-2, 0.15},
+    {"youtu"},
+    {"minicpm3"},
+    {"olmoe", 1.2e-2, 0.15},
+    {"dots1", 1.2e-2, 0.15},
+    {"glm4-moe", 1.2e-2, 0.15},
+    {"ernie4-5-moe", 1.2e-2, 0.15},
+    {"hunyuan-moe", 1.2e-2, 0.15},
+    {"afmoe", 1.2e-2, 0.15},
     {"smollm3"},
     {"olmo2"},
     {"olmo3"},
@@ -102,6 +111,16 @@ constexpr Family kFamilies[] = {
     {"stablelm-12b"},
     {"glm4"},
     {"ernie4-5"},
+    {"granite4"},
+    {"granite-swa"},
+    {"hyperclovax"},
+    {"seed-oss"},
+    {"cwm"},
+    {"exaone4"},
+    {"exaone4-full"},
+    {"arcee"},
+    {"jais2"},
+    {"vaultgemma"},
     {"lfm2"},
     {"qwen3-5", 6e-3, 0.15},
     {"lfm2-taps"},
@@ -371,6 +390,11 @@ bool same_value(const linnet::GgufValue& v, const std::string& listed) {
 // it says of the experts of models without any.
 bool theirs_alone(const std::string& model, const std::string& key, const std::string& value) {
   if (key.ends_with(".rope.scaling.type") && value == "\"none\"") return true;
+  if (model == "granite4" &&
+      (key.find(".ssm.") != key.npos || key.find(".expert_") != key.npos || value.starts_with("[") || value == "true"))
+    return true;
+  if (key.ends_with(".expert_group_count") || key.ends_with(".expert_group_used_count")) return value == "1";
+  if (key.ends_with(".nextn_predict_layers")) return value == "0";
   if (key.ends_with(".feed_forward_length")) return model == "falcon-40b" || model == "gpt2" || model == "phi";
   return (model == "deepseek-v2" || model == "deepseek-v2-qlora") && key.find(".expert_") != std::string::npos;
 }
@@ -381,6 +405,7 @@ constexpr std::string_view kOursAlone[] = {"attention.key_length",
                                            "rope.dimension_count",
                                            "rope.freq_base",
                                            "expert_feed_forward_length",
+                                           "expert_gating_func",
                                            "attention.sliding_window",
                                            "attention.sliding_window_pattern",
                                            "rope.scaling.original_context_length"};

@@ -804,6 +804,93 @@ TEST_CASE("config: LFM2 as its published files say it, its layers by type or by 
           "layer type \"sliding_attention\" is not supported");
 }
 
+TEST_CASE("config: Granite 4 without Mamba layers, and windows that follow no period") {
+  Keys keys = family("granitemoehybrid", "GraniteMoeHybridForCausalLM");
+  for (const auto& [key, value] : Keys{{"num_local_experts", "0"},
+                                       {"num_experts_per_tok", "0"},
+                                       {"shared_intermediate_size", "100"},
+                                       {"position_embedding_type", "\"rope\""},
+                                       {"layer_types", R"(["attention", "attention"])"},
+                                       {"mamba_chunk_size", "256"},
+                                       {"normalization_function", "\"rmsnorm\""},
+                                       {"attention_multiplier", "0.015625"}})
+    keys[key] = value;
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.d_ff == 100 && s.n_experts == 0 && s.rope_kind == kRopeHalves && s.attn_scale == 0.015625));
+  ACCEPTED(config(with("position_embedding_type", "null"), &s, e));
+  CHECK((s.rope_kind == kRopeNone && s.rope_dim == 0));
+  keys["num_experts_per_tok"] = "2";
+  ACCEPTED(config(with("num_local_experts", "4"), &s, e));
+  CHECK((s.n_experts == 4 && s.shared_ff == 100 && s.router_norm));
+  REFUSED(config(with("position_embedding_type", "\"learned\""), &s, e), LINNET_BAD_FILE, "not \"rope\" or \"nope\"");
+  REFUSED(config(with("layer_types", R"(["attention", "mamba"])"), &s, e), LINNET_UNSUPPORTED, "layer type \"mamba\" is not supported");
+  REFUSED(config(with("layer_types", "null"), &s, e), LINNET_BAD_FILE, "'layer_types' is missing");
+  REFUSED(config(with("normalization_function", "\"layernorm\""), &s, e), LINNET_UNSUPPORTED, "normalization_function");
+
+  keys = family("granite_swa", "GraniteSWAForCausalLM");
+  keys["num_hidden_layers"] = "6";
+  keys["sliding_window"] = "32";
+  HfConfig c;
+  Error err = {};
+  REQUIRE(read_config(config_text(keys), "config.json", &c, &err) == LINNET_OK);
+  for (uint32_t i = 0; i < 6; ++i)
+    CHECK((layer_spec(c.spec, i).window == (i % 4 ? 32u : 0u) && layer_spec(c.spec, i).rope == LayerRope::kMain));
+  keys["layer_rope_theta"] = "[5e4, 1e4, 1e4, 0, 5e4, 0]";
+  REQUIRE(read_config(config_text(keys), "config.json", &c, &err) == LINNET_OK);
+  CHECK((c.spec.rope_base == 5e4 && c.spec.rope_local_base == 1e4));
+  constexpr LayerRope kRopes[] = {LayerRope::kMain, LayerRope::kLocal, LayerRope::kLocal,
+                                  LayerRope::kNone, LayerRope::kMain,  LayerRope::kNone};
+  for (uint32_t i = 0; i < 6; ++i) CHECK((layer_spec(c.spec, i).window == (i % 4 ? 32u : 0u) && layer_spec(c.spec, i).rope == kRopes[i]));
+  keys["layer_rope_theta"] = "[1e4, 2e4, 3e4, 0, 0, 0]";
+  REFUSED(config(keys, &s, e), LINNET_UNSUPPORTED, "'layer_rope_theta' of 3 bases");
+  keys["layer_rope_theta"] = "[1e4]";
+  REFUSED(config(keys, &s, e), LINNET_BAD_FILE, "not a list with one entry per layer");
+  REFUSED(config(family("cwm", "CwmForCausalLM"), &s, e), LINNET_BAD_FILE, "'rope_parameters' is missing");
+}
+
+TEST_CASE("config: experts as ERNIE 4.5, Hunyuan A13B, Trinity and GLM-4.7-Flash say them") {
+  ModelSpec s;
+  const auto with = [](Keys keys, const char* key, const char* value) {
+    keys[key] = value;
+    return keys;
+  };
+  Keys ernie = family("ernie4_5_moe", "Ernie4_5_MoeForCausalLM");
+  ernie["moe_intermediate_size"] = "32";
+  ernie["moe_capacity"] = "[64, 64, 64]";
+  ACCEPTED(config(ernie, &s, e));
+  CHECK((s.n_experts == 64 && s.n_active == 6 && s.moe_first == 1 && s.shared_ff == 64 && s.router_kind == kRouterSoftmax &&
+         s.router_correction));
+  ACCEPTED(config(with(ernie, "moe_layer_end_index", "1"), &s, e));
+  CHECK(s.n_experts == 64);
+  ACCEPTED(config(with(ernie, "moe_layer_end_index", "0"), &s, e));
+  CHECK(s.n_experts == 0);
+  REFUSED(config(with(ernie, "moe_norm_min", "0.1"), &s, e), LINNET_UNSUPPORTED, "'moe_norm_min' 0.1 is not supported");
+  REFUSED(config(with(ernie, "use_bias", "true"), &s, e), LINNET_UNSUPPORTED, "'use_bias' true is not supported");
+
+  Keys hunyuan = family("hunyuan_v1_moe", "HunYuanMoEV1ForCausalLM");
+  hunyuan["num_experts"] = "8";
+  hunyuan["moe_topk"] = "[2, 2]";
+  hunyuan["num_shared_expert"] = "[1, 1]";
+  ACCEPTED(config(hunyuan, &s, e));
+  CHECK((s.n_active == 2 && s.shared_ff == s.expert_ff));
+  REFUSED(config(with(hunyuan, "moe_topk", "[2, 3]"), &s, e), LINNET_BAD_FILE, "'moe_topk' is");
+  REFUSED(config(with(hunyuan, "num_shared_expert", "[2, 2]"), &s, e), LINNET_UNSUPPORTED, "num_shared_expert");
+
+  Keys afmoe = family("afmoe", "AfmoeForCausalLM");
+  afmoe["moe_intermediate_size"] = "32";
+  afmoe["mup_enabled"] = "true";
+  ACCEPTED(config(afmoe, &s, e));
+  CHECK((s.embd_scale == 8 && s.attn_gate && s.moe_first == 1));
+  REFUSED(config(with(afmoe, "n_group", "2"), &s, e), LINNET_UNSUPPORTED, "'n_group' 2 is not supported");
+  REFUSED(config(with(afmoe, "route_norm", "false"), &s, e), LINNET_UNSUPPORTED, "route_norm");
+}
+
 TEST_CASE("config: Qwen3.5 as a whole and as text alone") {
   const std::string text = R"("attention_bias": false, "attn_output_gate": true, "dtype": "bfloat16", "eos_token_id": 248044,
       "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu", "hidden_size": 1024, "intermediate_size": 3584,
