@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that must pass before a change is in: tests/run.sh [--full | --packages]
 # Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, and the release build last, so
-# that the output ends with its summary. --full fuzzes longer, has CUDA's kernels, whole programs and figures of errors under sanitizers, GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, the kernels with oneDNN, and builds with link-time optimisation,
+# that the output ends with its summary. --full fuzzes longer, has CUDA's kernels, whole programs, the assistant, sweeps and figures of errors under sanitizers, GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, the kernels with oneDNN, and builds with link-time optimisation,
 # for one tier, with musl, for Windows and macOS (where zig is) and as a shared library, and in bare roots of Debian. --packages installs what the tests need, and ends.
 set -u
 full=
@@ -58,12 +58,14 @@ build() { # preset, option for CMake, targets (default all)
   option=$2
   shift 2
   mkdir -p build
+  assistant=AUTO
+  [ "$preset" != fuzz ] || [ -n "$full" ] || assistant=OFF
   case $preset in
   armhf | musl-arm64 | windows | macos | tsan) with_cuda=OFF ;; # 32 bits; no loader; no driver; the emulator's fibers are no threads
-  fuzz) with_cuda=$([ -n "$full" ] && echo $cuda || echo OFF) ;; # Clang's sanitizers take minutes over the emulated kernels
+  fuzz) with_cuda=$([ -n "$full" ] && echo $cuda || echo OFF) ;; # Clang's sanitizers take minutes over the emulated kernels, and over the assistant
   *) with_cuda=$cuda ;;
   esac
-  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "$option" >"build/$preset.log" 2>&1 &&
+  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "-DLINNET_ASSISTANT=$assistant" "$option" >"build/$preset.log" 2>&1 &&
     cmake --build --preset "$preset" -j "$jobs" --target "${@:-all}" -- -k 0 >>"build/$preset.log" 2>&1 || {
     grep -E -A8 'error|Error|FAILED' "build/$preset.log" | head -n 80
     echo "build/$preset.log has everything"
@@ -124,7 +126,7 @@ tool_answers() { # folder, command...
 stage "format" ./tests/format.sh
 stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 300 || echo 10)"
 stage "fuzz" tests fuzz -L fuzz
-tool='^(test_cli|test_habits|test_manual|test_assistant_app|test_activations|test_characters)$' # of whole programs, and figures alone: minutes with sanitizers
+tool='^(test_cli|test_habits|test_manual|test_assistant_app|test_activations|test_characters|test_templates|test_schemas|test_schema_texts|test_sampling)$' # of whole programs, figures and sweeps: minutes with sanitizers
 [ -z "$full" ] || tool='^$'
 stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz -E "$tool"
 if [ -n "$full" ]; then
