@@ -126,7 +126,7 @@ inline constexpr uint32_t kDeltaPanel = 32;
 inline uint32_t delta_state_floats(uint32_t key_dim, uint32_t value_dim) {
   return (value_dim + kDeltaPanel - 1) / kDeltaPanel * kDeltaPanel * key_dim;
 }
-inline constexpr uint32_t kMostDeltaDim = 256, kMostDeltaFloats = 8192;  // of a key head's channels with its values
+inline constexpr uint32_t kMostDeltaDim = 256, kMostDeltaFloats = 4096;  // of a key head's channels with its values
 struct DeltaNetArgs {
   const Slots* slots;
   uint32_t layer;
