@@ -316,6 +316,12 @@ Status read_pattern_step(const json& step, const json& whole, bool meta, bool* f
       return bad(err, "pre_tokenizer.length is ", json_show(*json_member(step, "length")), ", not a number of characters");
     return add_pattern("(?:.|\\n){1," + std::to_string(length) + "}", tok::kPatternIsolated, meta, parts, err);
   }
+  if (type_is(step, "UnicodeScripts")) {
+    if (parts->patterns.size() > tok::kMaxSplits) return LINNET_OK;  // as in add_pattern
+    script_tables(&parts->patterns.emplace_back(), meta);
+    parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size() - 1));
+    return LINNET_OK;
+  }
   if (type_is(step, "BertPreTokenizer") && !meta) {
     parts->splits.push_back(tok::kSplitBert);
     return LINNET_OK;

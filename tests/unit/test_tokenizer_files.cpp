@@ -340,7 +340,7 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
   refused(LINNET_UNSUPPORTED, with(base, "/model/dropout", 0.1), "model.dropout");
   refused(LINNET_UNSUPPORTED, with(base, "/model/end_of_word_suffix", "</w>"), "</w>");
   refused(LINNET_UNSUPPORTED, with(base, "/normalizer", {{"type", "Nmt2"}}), "normalizer is not supported: {\"type\":\"Nmt2\"}");
-  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", {{"type", "UnicodeScripts"}}), "{\"type\":\"UnicodeScripts\"}");
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", {{"type", "UnicodeScript"}}), "{\"type\":\"UnicodeScript\"}");
   refused(bad, with(base, "/pre_tokenizer", {{"type", "CharDelimiterSplit"}, {"delimiter", "ab"}}), "pre_tokenizer.delimiter is 'ab'");
   refused(bad, with(base, "/pre_tokenizer", {{"type", "FixedLength"}, {"length", 0}}), "pre_tokenizer.length is 0");
   refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", nullptr), "decoder is not supported: {\"type\":\"ByteLevel\"}");

@@ -88,3 +88,19 @@ TEST_CASE("normalizers see characters as the tokenizers library does, whose Unic
     CHECK(decode(l->t, encode(l->t, c.text)) == c.want);
   }
 }
+
+TEST_CASE("UnicodeScripts cuts where the script changes, of an older Unicode; what is of any script begins no piece") {
+  json tokenizer = byte_level_json({});
+  tokenizer["model"] = {{"type", "WordLevel"}, {"unk_token", "?"}, {"vocab", {{"?", 0}}}};
+  tokenizer["pre_tokenizer"] = {{"type", "UnicodeScripts"}};
+  tokenizer["decoder"] = nullptr;
+  const auto l = built(tokenizer);
+  const std::pair<const char*, size_t> cases[] = {
+      {"  ab 12", 2}, {"中ーカひ1", 2}, {"   ", 0},  {"a\u0589b", 3},     {"a\u061Cب", 3},
+      {"क\u0953", 1}, {"a\u0560b", 1},  {"aб β", 3}, {"a\U0001F600b", 3},
+  };
+  for (const auto& [text, pieces] : cases) {
+    INFO(text);
+    CHECK(encode(l->t, text).size() == pieces);
+  }
+}

@@ -599,7 +599,7 @@ TEST_CASE("Unigram and WordPiece: what is not understood is refused by name") {
   refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a*"}}}, {"content", "b"}},
           "a normalizer's pattern that may match nothing is not supported");
   refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "(?~a)"}}}, {"content", "b"}}, "an absent operator");
-  refused(no, unigram, "/pre_tokenizer", {{"type", "UnicodeScripts"}}, "pre_tokenizer is not supported");
+  refused(no, unigram, "/pre_tokenizer", {{"type", "UnicodeScript"}}, "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/replacement", "_", "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", "pre_tokenizer is not supported");
   for (const char* name : {"CTC", "BPEDecoder", "ByteLevel", "Unheard"})
