@@ -49,6 +49,9 @@ Status read_own_decoder(const json* value, TokenizerParts* parts, Error* err) {
         return unknown(err, "decoder", *value);
       parts->strip_space = true;
     } else if (metaspaced && (replaces_space(*step, kMeta, " ") || type_is(*step, "ByteFallback"))) {
+      const bool reads_bytes = type_is(*step, "ByteFallback");
+      for (size_t i = 0; reads_bytes && i < parts->tokens.size(); ++i)  // which it does whether the model writes them or not
+        if (parts->types[i] != kByteType && byte_of_spelling(parts->tokens[i]) >= 0) return unknown(err, "decoder", *value);
       right = true;
       spaces = spaces || type_is(*step, "Replace");
       bytes = bytes || type_is(*step, "ByteFallback");
@@ -108,6 +111,10 @@ Status read_other_decoder(const json& value, TokenizerParts* parts, Error* err) 
       LINNET_TRY(read_bool(*step, where, "add_prefix_space", &add_prefix_space, err));
       show.strips_first = scheme.empty() ? add_prefix_space : scheme != "never";
       known = one(show.from) && !bytes && !(show.strips_first && fused);
+    } else if (type_is(*step, "ByteLevel")) {
+      show.kind = ShowStep::kLetters;
+      known = !fused && !bytes;
+      fused = bytes = true;  // one text is left
     } else {
       known = false;
     }
@@ -121,7 +128,7 @@ Status read_other_decoder(const json& value, TokenizerParts* parts, Error* err) 
 }  // namespace
 
 Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
-  if (is_null(value) && parts->kind != tok::kByteLevel) {  // with spaces between tokens
+  if (is_null(value)) {  // with spaces between tokens
     parts->shows_steps = true;
     parts->shows = {{ShowStep::kJoin}};
     return LINNET_OK;
@@ -181,27 +188,31 @@ struct Part {
   bool text = false;
   std::vector<int32_t> before = {}, after = {};  // of a part without text all are `before` or `after`, in this order
 };
+// Of one part "single" is taken, of two "pair".
 Status read_template(const json& step, const json& whole, const TokenizerParts& parts, std::vector<Part>* list, Error* err) {
-  const json* const single = json_member(step, "single");
+  const bool pair = list->size() == 2;
+  const json* const single = json_member(step, pair ? "pair" : "single");
   const auto* items = single ? single->get_ptr<const json::array_t*>() : nullptr;
-  if (!items || list->size() > 1) return unknown(err, "post_processor", whole);
-  const Part text = (*list)[0];
+  if (!items || list->size() > 2) return unknown(err, "post_processor", whole);
+  const std::vector<Part> from = std::move(*list);
   list->clear();
   for (const json& item : *items) {
     const json* const special = json_member(item, "SpecialToken");
     const std::string* const name = special ? text_of(json_member(*special, "id")) : nullptr;
+    const json* const sequence = json_member(item, "Sequence");
+    const std::string* const which = sequence ? text_of(json_member(*sequence, "id")) : nullptr;
     if (list->size() > 2 * tok::kMaxAround + 1) break;  // too many, which build_tokenizer says
     if (name) {
       list->push_back({});
       LINNET_TRY(template_token(step, *name, parts, &list->back().before, err));
-    } else if (json_member(item, "Sequence") && std::none_of(list->begin(), list->end(), [](const Part& p) { return p.text; })) {
-      list->push_back(text);
+    } else if (which && (*which == "A" || (pair && *which == "B"))) {
+      list->push_back(from[*which == "B"]);
     } else {
       return unknown(err, "post_processor", whole);
     }
   }
-  const bool has_text = std::any_of(list->begin(), list->end(), [](const Part& p) { return p.text; });
-  return has_text ? LINNET_OK : unknown(err, "post_processor", whole);
+  const auto texts = std::count_if(list->begin(), list->end(), [](const Part& p) { return p.text; });
+  return texts == 1 ? LINNET_OK : unknown(err, "post_processor", whole);
 }
 
 }  // namespace

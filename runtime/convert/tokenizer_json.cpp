@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "../tokenizer/unicode.h"
+
 namespace linnet::convert {
 
 Status unknown(Error* err, const char* field, const json* value) {
@@ -199,22 +201,32 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
   if (parts->kind != tok::kUnigram) LINNET_TRY(read_vocab(json_member(*model, "vocab"), kFile, "model.vocab", parts, err));
   bool byte_fallback = false;
   LINNET_TRY(read_bool(*model, where, "byte_fallback", &byte_fallback, err));
-  if (byte_fallback && !(parts->front.empty() && parts->behind.empty()))
-    return unknown(err, "byte_fallback beside a subword prefix or suffix", *json_member(*model, "byte_fallback"));
   LINNET_TRY(read_bool(*model, where, "fuse_unk", &parts->fuse_unk, err));
   LINNET_TRY(read_bool(*model, where, "ignore_merges", &parts->ignore_merges, err));
   std::string unk;
   LINNET_TRY(read_text(*model, where, "unk_token", &unk, err));
+  const bool unk_said = !is_null(json_member(*model, "unk_token"));
+  bool bytes[256] = {}, letters[256] = {};
   for (uint32_t i = 0; i < parts->tokens.size(); ++i) {
     const std::string& s = parts->tokens[i];
-    if (!unk.empty() && s == unk) parts->unk_id = static_cast<int32_t>(i);
-    if (parts->unk_id == static_cast<int32_t>(i))
+    if (parts->kind != tok::kUnigram && unk_said && s == unk) parts->unk_id = static_cast<int32_t>(i);
+    const int byte =
+        byte_fallback && std::none_of(s.begin(), s.end(), [](char c) { return c >= 'a' && c <= 'f'; }) ? byte_of_spelling(s) : -1;
+    const Char c = s.empty() ? Char{kBadByte, 0} : next_char(s.data(), s.size());
+    if (const int letter = byte_of_letter(c.code); c.bytes == s.size() && letter >= 0) letters[letter] = true;
+    if (parts->unk_id == static_cast<int32_t>(i)) {
       parts->types[i] = kUnknownType;
-    else if (byte_fallback && s.size() == 6 && s.compare(0, 3, "<0x") == 0 && s[5] == '>')
+    } else if (byte >= 0) {
       parts->types[i] = kByteType;
+      bytes[byte] = true;
+    }
   }
-  // There the library fails at texts.
-  if (parts->kind == tok::kWordPiece && parts->unk_id < 0) return unknown(err, "a model whose unk_token is no token", unk);
+  parts->all_letters = std::all_of(std::begin(letters), std::end(letters), [](bool has) { return has; });
+  if (parts->unk_id >= 0) return LINNET_OK;
+  // At what is unknown the library fails, but for BPE that never had a name for it, which leaves it out.
+  if (parts->kind == tok::kWordPiece && !unk_said) return unknown(err, "a model that names no unk_token", "");
+  const bool all_bytes = std::all_of(std::begin(bytes), std::end(bytes), [](bool has) { return has; });
+  parts->no_unknown = parts->kind == tok::kUnigram || (unk_said && !all_bytes);
   return LINNET_OK;
 }
 

@@ -229,17 +229,31 @@ Status read_split(const json& step, const json& whole, bool meta, TokenizerParts
   return LINNET_OK;
 }
 
+struct Metaspace {
+  std::string scheme;
+  bool split = true;
+};
+Status read_metaspace_fields(const json& step, const json& whole, Metaspace* out, Error* err) {
+  constexpr const char* where = "tokenizer.json: pre_tokenizer";
+  std::string replacement(kMeta);
+  bool add_prefix_space = true;
+  LINNET_TRY(read_text(step, where, "replacement", &replacement, err));
+  LINNET_TRY(read_text(step, where, "prepend_scheme", &out->scheme, err));
+  LINNET_TRY(read_bool(step, where, "split", &out->split, err));
+  LINNET_TRY(read_bool(step, where, "add_prefix_space", &add_prefix_space, err));
+  if (out->scheme.empty()) out->scheme = add_prefix_space ? "always" : "never";
+  const bool known = out->scheme == "always" || out->scheme == "first" || out->scheme == "never";
+  return replacement == kMeta && known ? LINNET_OK : unknown(err, "pre_tokenizer", whole);
+}
+
 // *metaspace: from here on U+2581 is a space.
 Status read_metaspace(const json& step, const json& whole, bool* metaspace, TokenizerParts* parts, Error* err) {
   *metaspace = parts->late_spaces = true;
-  std::string replacement(kMeta), scheme;
-  bool split = true, add_prefix_space = true;
-  LINNET_TRY(read_text(step, "tokenizer.json: pre_tokenizer", "replacement", &replacement, err));
-  LINNET_TRY(read_text(step, "tokenizer.json: pre_tokenizer", "prepend_scheme", &scheme, err));
-  LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "split", &split, err));
-  LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
-  if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
-  if (replacement != kMeta || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
+  Metaspace m;
+  LINNET_TRY(read_metaspace_fields(step, whole, &m, err));
+  const std::string& scheme = m.scheme;
+  const bool split = m.split;
+  if (parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
   // The library takes for the first what begins where the text as it was does.
   const bool prepends =
       std::any_of(parts->steps.begin(), parts->steps.end(), [](const NormalStep& s) { return s.op == tok::kStepPrepend; });
@@ -322,7 +336,11 @@ Status read_pattern_step(const json& step, const json& whole, bool meta, bool* f
     parts->splits.push_back(static_cast<tok::Split>(tok::kSplitPattern + parts->patterns.size() - 1));
     return LINNET_OK;
   }
-  if (type_is(step, "BertPreTokenizer") && !meta) {
+  if (type_is(step, "BertPreTokenizer") && meta) {
+    LINNET_TRY(add_pattern(kSpacePattern, tok::kPatternDropMatches, meta, parts, err));
+    return add_pattern(mark_pattern(), tok::kPatternIsolated, meta, parts, err);
+  }
+  if (type_is(step, "BertPreTokenizer")) {
     parts->splits.push_back(tok::kSplitBert);
     return LINNET_OK;
   }
@@ -330,30 +348,50 @@ Status read_pattern_step(const json& step, const json& whole, bool meta, bool* f
   return LINNET_OK;
 }
 
-}  // namespace
+// Whether BPE makes something of characters that are no tokens.
+bool has_unknown(const TokenizerParts& parts) {
+  return parts.unk_id >= 0 || parts.no_unknown || std::find(parts.types.begin(), parts.types.end(), kByteType) != parts.types.end();
+}
 
-Status read_pre_tokenizer(const json* value, const Normal& normal, TokenizerParts* parts, Error* err) {
+// Spaces go around each Han character: the same where white space goes in any case, in this step or the one behind it.
+Status read_han(const json& step, const json& whole, bool metaspace, TokenizerParts* parts, Error* err) {
+  if (type_is(step, "BertPreTokenizer") && !metaspace) {
+    parts->splits.push_back(tok::kSplitBertHan);
+    return LINNET_OK;
+  }
+  if (!type_is(step, "Whitespace") && !type_is(step, "WhitespaceSplit"))
+    return unknown(err, "handle_chinese_chars where white space stays", whole);
+  return add_pattern(kBertHanPattern, tok::kPatternIsolated, metaspace, parts, err);
+}
+
+// Where ' ' stands for U+2581, no affix can have one.
+Status check_affixes(bool metaspace, const json* value, const TokenizerParts& parts, Error* err) {
+  for (const std::string* affix : {&parts.front, &parts.behind, &parts.continuing})
+    if (metaspace && affix->find(' ') != affix->npos) return unknown(err, "Metaspace beside a space in a subword prefix or suffix", value);
+  return LINNET_OK;
+}
+
+// Where no step has to change the text.
+Status read_cuts(const json* value, const Normal& normal, TokenizerParts* parts, Error* err) {
   constexpr const char* where = "tokenizer.json: pre_tokenizer";
   const bool merges = parts->kind == tok::kByteLevel;
   const bool replaces = normal.replaces;
   if (merges && !normal.byte_level) parts->kind = tok::kSpm;
-  if (normal.byte_level && !is_null(value)) return unknown(err, "a pre_tokenizer behind a normalizer's ByteLevel", *value);
+  if (normal.byte_level && !parts->all_letters && has_unknown(*parts))
+    return unknown(err, "ByteLevel with bytes that are no tokens", value);
   bool metaspace = replaces, han = normal.han;
   std::vector<const json*> steps;
   if (!is_null(value)) steps = members(*value, "pretokenizers");
   for (const json* step : steps) {
     const bool byte_level = parts->kind == tok::kByteLevel;
     bool individual = false, found = false;
-    if (han) {  // spaces go around each Han character: the same where white space goes in any case
-      const bool bert = type_is(*step, "BertPreTokenizer") && !metaspace;
-      if (!bert && !type_is(*step, "Whitespace") && !type_is(*step, "WhitespaceSplit"))
-        return unknown(err, "handle_chinese_chars where white space stays", *value);
-      if (!bert) LINNET_TRY(add_pattern(kBertHanPattern, tok::kPatternIsolated, metaspace, parts, err));
-      if (bert) parts->splits.push_back(tok::kSplitBertHan);
+    if (han) {
+      LINNET_TRY(read_han(*step, *value, metaspace, parts, err));
       han = false;
-      if (bert) continue;
+      if (parts->splits.back() == tok::kSplitBertHan) continue;
     }
-    if (type_is(*step, "ByteLevel") && merges && !byte_level && !metaspace && parts->prefix == tok::kPrefixNever) {
+    if (type_is(*step, "ByteLevel") && merges && !byte_level && !metaspace && parts->prefix == tok::kPrefixNever &&
+        (parts->all_letters || !has_unknown(*parts))) {
       bool use_regex = true, add_prefix_space = true;
       LINNET_TRY(read_bool(*step, where, "use_regex", &use_regex, err));
       LINNET_TRY(read_bool(*step, where, "add_prefix_space", &add_prefix_space, err));
@@ -379,13 +417,107 @@ Status read_pre_tokenizer(const json* value, const Normal& normal, TokenizerPart
   }
   if (han) return unknown(err, "handle_chinese_chars where white space stays", value);
   parts->as_spelled = (parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace;
-  if (!(parts->front.empty() && parts->behind.empty()) && !parts->as_spelled)
-    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.", parts->front.empty() ? "end_of_word_suffix" : "continuing_subword_prefix", " '",
-                parts->front.empty() ? parts->behind : parts->front, "' beside ByteLevel or Metaspace is not supported");
+  if (parts->kind == tok::kByteLevel) {
+    if (!(parts->front.empty() && parts->behind.empty())) return unknown(err, "pre_tokenizer", value);
+    parts->no_unknown = false;  // there are letters for all bytes
+  }
+  LINNET_TRY(check_affixes(metaspace, value, *parts, err));
   if (parts->as_spelled) parts->solid_spaces = false;
   parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
   return LINNET_OK;
 }
+
+// Any sequence, with steps among the cuts that change the text.
+Status read_changes(const json* value, const Normal& normal, TokenizerParts* parts, Error* err) {
+  constexpr const char* where = "tokenizer.json: pre_tokenizer";
+  if (parts->kind == tok::kByteLevel) parts->kind = tok::kSpm;
+  parts->split_spaces = true;
+  if (normal.replaces) {
+    if (parts->prefix == tok::kPrefixSegment) parts->steps.push_back(replace_step(tok::kStepPrepend, "", std::string(kMeta)));
+    parts->steps.push_back(replace_step(tok::kStepReplace, " ", std::string(kMeta)));
+    parts->prefix = tok::kPrefixNever;
+    parts->prefixed_added = parts->solid_spaces = false;
+  }
+  bool metaspace = false, letters = normal.byte_level, han = normal.han;
+  if (letters) parts->splits.push_back(tok::kSplitLetters);
+  std::vector<const json*> steps;
+  if (!is_null(value)) steps = members(*value, "pretokenizers");
+  for (const json* step : steps) {
+    if (parts->splits.size() > tok::kMaxSplits) break;  // too many, which build_tokenizer says
+    if (han) {
+      LINNET_TRY(read_han(*step, *value, metaspace, parts, err));
+      han = false;
+      if (parts->splits.back() == tok::kSplitBertHan) continue;
+    }
+    if (type_is(*step, "ByteLevel")) {
+      bool use_regex = true, add_prefix_space = true;
+      LINNET_TRY(read_bool(*step, where, "use_regex", &use_regex, err));
+      LINNET_TRY(read_bool(*step, where, "add_prefix_space", &add_prefix_space, err));
+      if (metaspace) parts->splits.push_back(tok::kSplitMarks);
+      if (add_prefix_space) parts->splits.push_back(tok::kSplitPrefix);
+      if (use_regex) parts->splits.push_back(tok::kSplitGpt2);
+      parts->splits.push_back(tok::kSplitLetters);
+      metaspace = false;
+      letters = true;
+    } else if (type_is(*step, "Metaspace")) {
+      Metaspace m;
+      LINNET_TRY(read_metaspace_fields(*step, *value, &m, err));
+      // What begins where the text does is the first for the library: it may be several pieces where one character has become more.
+      if (m.scheme == "first" && (letters || !parts->steps.empty()))
+        return unknown(err, "prepend_scheme 'first' behind a normalizer or ByteLevel and other steps", *value);
+      parts->splits.push_back(m.scheme == "always"  ? tok::kSplitSpacesAlways
+                              : m.scheme == "first" ? tok::kSplitSpacesFirst
+                                                    : tok::kSplitSpaces);
+      if (m.split) parts->splits.push_back(tok::kSplitMetaspace);
+      metaspace = true;
+    } else if (type_is(*step, "Digits")) {
+      bool individual = false;
+      LINNET_TRY(read_bool(*step, where, "individual_digits", &individual, err));
+      parts->splits.push_back(individual ? tok::kSplitNumber : tok::kSplitNumbers);
+    } else {
+      bool found = false;
+      LINNET_TRY(read_pattern_step(*step, *value, metaspace, &found, parts, err));
+      if (!found) return unknown(err, "pre_tokenizer", *value);
+    }
+  }
+  if (han) return unknown(err, "handle_chinese_chars where white space stays", value);
+  LINNET_TRY(check_affixes(metaspace, value, *parts, err));
+  parts->as_spelled = !metaspace;
+  parts->gguf_pre = "default";
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status read_pre_tokenizer(const json* value, const Normal& normal, TokenizerParts* parts, Error* err) {
+  if (normal.byte_level) {
+    if (!is_null(value)) return unknown(err, "a pre_tokenizer behind a normalizer's ByteLevel", *value);
+    // These would look at letters.
+    for (const AddedToken& a : parts->added)
+      if (a.normalized && (a.lstrip || a.rstrip || a.single_word))
+        return fail(err, LINNET_UNSUPPORTED, kFile, ": added token '", a.text,
+                    "' behind a normalizer's ByteLevel with lstrip, rstrip or single_word is not supported");
+  }
+  const tok::Kind kind = parts->kind;
+  const tok::Prefix prefix = parts->prefix;
+  const size_t n_patterns = parts->patterns.size();
+  const bool solid_spaces = parts->solid_spaces, no_unknown = parts->no_unknown;
+  Error first = {};
+  Status status = read_cuts(value, normal, parts, &first);
+  if (status == LINNET_UNSUPPORTED) {
+    parts->kind = kind;
+    parts->prefix = prefix;
+    parts->splits.clear();
+    parts->patterns.resize(n_patterns);
+    parts->solid_spaces = solid_spaces;
+    parts->no_unknown = no_unknown;
+    parts->late_spaces = false;
+    return read_changes(value, normal, parts, err);
+  }
+  if (status != LINNET_OK && err) *err = first;
+  return status;
+}
+
 bool is_split(std::string_view pattern, uint32_t split, const TokenizerParts& parts) {
   if (const KnownSplit* const known = find_split(pattern)) return known->split == split;
   if (split < tok::kSplitPattern) return false;
