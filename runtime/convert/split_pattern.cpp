@@ -22,6 +22,7 @@ struct PropertyRange {
   uint8_t category, script;
 };
 #include "library_classes.inc"
+#include "library_scripts.inc"
 #include "unicode_properties.inc"
 
 constexpr size_t kMaxPatternBytes = 1u << 14, kMaxSets = 1024, kMaxProgram = 1u << 15, kMaxTable = 1u << 19;
@@ -139,6 +140,16 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 bool is_letter(uint32_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
 bool posix_class(std::string_view name, CharSet* out);
+
+// The class of each code point, in blocks that are kept once.
+void class_blocks(const std::vector<uint8_t>& all, SplitTables* out) {
+  std::map<std::string, uint16_t> blocks;
+  for (auto at = all.begin(); at != all.end(); at += tok::kPatternBlock) {
+    const auto [block, is_new] = blocks.try_emplace(std::string(at, at + tok::kPatternBlock), static_cast<uint16_t>(blocks.size()));
+    if (is_new) out->classes.insert(out->classes.end(), at, at + tok::kPatternBlock);
+    out->blocks.push_back(block->second);
+  }
+}
 
 // The characters of a general category, a script or a POSIX class; false: there is none of that name.
 bool property(std::string_view spelled, CharSet* out) {
@@ -1099,12 +1110,7 @@ class Compiler {
     for (const CharSet& s : p_.sets) end.push_back(s.end);
     in_set_.push_back(std::move(end));
     out_.n_classes = static_cast<uint32_t>(known.size());
-    std::map<std::string, uint16_t> blocks;
-    for (auto at = all.begin(); at != all.end(); at += tok::kPatternBlock) {
-      const auto [block, is_new] = blocks.try_emplace(std::string(at, at + tok::kPatternBlock), static_cast<uint16_t>(blocks.size()));
-      if (is_new) out_.classes.insert(out_.classes.end(), at, at + tok::kPatternBlock);
-      out_.blocks.push_back(block->second);
-    }
+    class_blocks(all, &out_);
     return true;
   }
 
@@ -1356,6 +1362,42 @@ Status compile_split(std::string_view pattern, const char* label, SplitTables* o
     set.sort();
   }
   return Compiler(&parser, out).run(root);
+}
+
+// A state for each script; what is of any stays in it, and is a gap in front of the first.
+void script_tables(SplitTables* out, bool meta) {
+  const auto script = [](std::string_view name) {
+    return static_cast<uint8_t>(std::find(std::begin(kScripts), std::end(kScripts), name) - std::begin(kScripts));
+  };
+  const uint8_t any = script("unknown"), han = script("han"), hiragana = script("hiragana"), katakana = script("katakana");
+  std::vector<uint8_t> all(kLastCode + 1);
+  for (size_t i = 0; i < std::size(kProperties); ++i) {
+    const uint32_t end = i + 1 < std::size(kProperties) ? kProperties[i + 1].first : kLastCode + 1;
+    const uint8_t of = kProperties[i].script;
+    std::fill(all.begin() + kProperties[i].first, all.begin() + end, of == hiragana || of == katakana ? han : of);
+  }
+  for (const CharRange& r : kAnyScript) std::fill(all.begin() + r.first, all.begin() + r.last + 1, any);
+  for (const auto& [code, like] : kOddScripts) all[code] = all[like];
+  if (meta) all[' '] = all[0x2581];
+  std::vector<uint8_t> number(std::size(kScripts), UINT8_MAX);
+  number[any] = 0;
+  uint8_t n = 1;
+  for (uint8_t& c : all) {
+    if (number[c] == UINT8_MAX) number[c] = n++;
+    c = number[c];
+  }
+  class_blocks(all, out);
+  out->mode = tok::kPatternDropGaps;
+  out->n_classes = n;
+  out->n_states = n + 1u;
+  const auto inside = [](uint32_t kind) { return static_cast<uint16_t>(tok::kPatternStart + kind); };
+  for (uint32_t state = 0; state < out->n_states; ++state)
+    for (uint32_t kind = 0; kind <= n; ++kind) {
+      const bool is_script = kind > 0 && kind < n;
+      uint16_t next = state == tok::kPatternStart && is_script ? inside(kind) : uint16_t{0};
+      if (state > tok::kPatternStart) next = kind == 0 || inside(kind) == state ? static_cast<uint16_t>(state) : tok::kPatternMatch;
+      out->next.push_back(next);
+    }
 }
 
 std::string literal_pattern(std::string_view text) {

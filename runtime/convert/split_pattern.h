@@ -27,6 +27,8 @@ struct SplitTables {  // see tok::Pattern
 // LINNET_UNSUPPORTED, with the place in the pattern. label: the file, for error texts. meta: the pattern sees U+2581 where the tables'
 // texts have ' '. Beside Oniguruma's properties there is \p{=word}, what the Rust library calls \w.
 Status compile_split(std::string_view pattern, const char* label, SplitTables* out, Error* err, bool meta = false);
+// What the tokenizers library's UnicodeScripts cuts: runs of one script.
+void script_tables(SplitTables* out, bool meta);
 // The pattern that matches this text alone.
 std::string literal_pattern(std::string_view text);
 

@@ -28,18 +28,6 @@ bool decode_letters(std::string_view spelled, std::string* out) {
   return true;
 }
 
-// "<0x0A>" -> 10, else -1.
-int byte_of_spelling(std::string_view s) {
-  if (s.size() != 6 || s.compare(0, 3, "<0x") != 0 || s[5] != '>') return -1;
-  int value = 0;
-  for (const char c : {s[3], s[4]}) {
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (digit < 0) return -1;
-    value = value * 16 + digit;
-  }
-  return value;
-}
-
 bool is_one_char(std::string_view s) { return !s.empty() && next_char(s.data(), s.size()).bytes == s.size(); }
 
 constexpr size_t kMaxLoose = 16;  // slots per entry, where a hostile file makes all entries collide
@@ -103,10 +91,11 @@ class Builder {
   uint32_t n_tokens() const { return static_cast<uint32_t>(p_.tokens.size()); }
   bool spm() const { return p_.kind == tok::kSpm; }
   bool merges() const { return p_.kind == tok::kSpm || p_.kind == tok::kByteLevel; }
-  bool metaspaced() const { return (p_.kind == tok::kSpm || p_.kind == tok::kUnigram) && !p_.as_spelled; }
+  // Tokens have ' ' for U+2581.
+  bool metaspaced() const { return (p_.kind == tok::kWordPiece ? p_.split_spaces : !byte_level()) && !p_.as_spelled; }
   // Where no token is looked for in normalised texts the tables need not say so.
   bool late() const {
-    return metaspaced() && p_.late_spaces && p_.prefix != tok::kPrefixWord &&
+    return metaspaced() && p_.late_spaces && !p_.split_spaces && p_.prefix != tok::kPrefixWord &&
            std::any_of(p_.added.begin(), p_.added.end(), [](const AddedToken& a) { return a.normalized; });
   }
   bool byte_level() const { return p_.kind == tok::kByteLevel; }
@@ -129,6 +118,11 @@ class Builder {
     if (p_.splits.size() > tok::kMaxSplits || p_.steps.size() > tok::kMaxSteps)
       return fail(err_, LINNET_UNSUPPORTED, p_.label, ": ", p_.splits.size(), " steps of the pre_tokenizer and ", p_.steps.size(),
                   " of the normalizer, more than ", tok::kMaxSplits, " and ", tok::kMaxSteps);
+    uint32_t growth = 1;
+    for (const tok::Split split : p_.splits) growth *= tok::split_growth(split);
+    if (growth > tok::kMaxSplitGrowth)
+      return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the pre_tokenizer may make a text ", growth, " times longer, the limit is ",
+                  tok::kMaxSplitGrowth);
     if (p_.before.size() > tok::kMaxAround || p_.after.size() > tok::kMaxAround)
       return fail(err_, LINNET_UNSUPPORTED, p_.label, ": more than ", tok::kMaxAround, " special tokens before or after a text");
     return LINNET_OK;
@@ -193,6 +187,8 @@ class Builder {
       for (uint32_t k = 0; k < step.stop && s->ends_with(step.from); ++k) s->resize(s->size() - n);
     } else if (step.kind == ShowStep::kClean) {
       clean_up(s);
+    } else if (step.kind == ShowStep::kLetters) {
+      if (std::string bytes; decode_letters(*s, &bytes)) *s = std::move(bytes);
     } else if (!first && step.kind == ShowStep::kWords && n && s->starts_with(step.from)) {
       s->erase(0, n);
     } else if (!first) {
@@ -268,7 +264,7 @@ class Builder {
   std::vector<bool> plain_tokens() const {
     std::vector<bool> out(n_tokens());
     for (uint32_t i = 0; i < n_tokens(); ++i) out[i] = types_[i] == kNormal;
-    const bool merged = p_.kind == tok::kByteLevel || (spm() && !p_.as_spelled);  // of which the merges know the others
+    const bool merged = p_.kind == tok::kByteLevel || (spm() && !p_.as_spelled && !p_.split_spaces);  // of which the merges know the others
     for (const AddedToken& a : p_.added) out[a.id] = out[a.id] || (!merged && a.in_vocabulary && types_[a.id] == kUserType);
     return out;
   }
@@ -280,7 +276,7 @@ class Builder {
     double least = INFINITY;
     for (uint32_t i = 0; i < n_tokens(); ++i) {
       if (p_.kind == tok::kUnigram && (types_[i] == kNormal || !p_.float_scores)) least = std::min(least, p_.scores[i]);
-      const std::string& key = p_.kind == tok::kUnigram ? texts_[i] : p_.tokens[i];
+      const std::string key = p_.kind == tok::kUnigram ? texts_[i] : metaspaced() ? with_spaces(p_.tokens[i]) : p_.tokens[i];
       if (!plain[i] || key.empty() || key.find('\0') != key.npos) continue;
       if (metaspaced() && p_.tokens[i].find(' ') != std::string::npos) continue;  // as in word_table
       bool whole = true;
@@ -304,11 +300,13 @@ class Builder {
       if (p_.float_scores) header_.unknown_score = static_cast<float>(header_.unknown_score);
     } else {
       header_.max_chars = p_.max_chars;
-      header_.hidden = header_.cont_bytes = static_cast<uint32_t>(p_.continuing.size());
-      if (header_.cont_bytes > tok::kMaxPattern)
-        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": a continuing_subword_prefix of ", header_.cont_bytes, " bytes");
+      const std::string continuing = metaspaced() ? with_spaces(p_.continuing) : p_.continuing;
+      header_.hidden = static_cast<uint32_t>(p_.continuing.size());
+      header_.cont_bytes = static_cast<uint32_t>(continuing.size());
+      if (header_.hidden > tok::kMaxPattern)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": a continuing_subword_prefix of ", header_.hidden, " bytes");
       header_.cont_at = static_cast<uint32_t>(normal_text_.size());
-      normal_text_ += p_.continuing;
+      normal_text_ += continuing;
     }
     return LINNET_OK;
   }
@@ -420,7 +418,9 @@ class Builder {
       if ((i < n_tokens() && !plain[i]) || texts_[i].empty()) continue;
       // The text that is looked up has no ' ' of its own (it stands for U+2581), so a token spelled with one is out of reach.
       const bool reachable = !metaspaced() || i >= n_tokens() || p_.tokens[i].find(' ') == std::string::npos;
-      if (spm() ? reachable && (is_one_char(texts_[i]) || p_.ignore_merges || affixed()) : byte_level() && p_.ignore_merges)
+      std::string letters;  // a token that is spelled with what is none is no text's bytes
+      if (spm() ? reachable && (is_one_char(texts_[i]) || p_.ignore_merges || affixed())
+                : byte_level() && p_.ignore_merges && decode_letters(p_.tokens[i], &letters))
         ids.push_back(i);
     }
     for (uint64_t slots = ids.empty() ? 0 : ids.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
@@ -456,7 +456,7 @@ class Builder {
   Status added_list(bool normal) {
     std::vector<std::pair<std::string, const AddedToken*>> list;
     for (const AddedToken& a : p_.added)
-      if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text, !late()) : a.text, &a);
+      if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text, !late() && !p_.split_spaces) : a.text, &a);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (size_t i = 0; i < list.size(); ++i) {
       const auto& [text, a] = list[i];
@@ -492,6 +492,8 @@ class Builder {
   uint32_t version() const {
     const auto newer = [](const SplitTables& p) { return !p.looks.empty() || p.may_be_empty; };
     const auto newer_step = [](const NormalStep& s) { return s.op == tok::kStepPattern; };
+    const auto newest = [](tok::Split s) { return s >= tok::kSplitSpaces && s < tok::kSplitCount; };
+    if (std::any_of(p_.splits.begin(), p_.splits.end(), newest) || p_.no_unknown || (affixed() && !p_.as_spelled)) return 5;
     if (std::any_of(p_.patterns.begin(), p_.patterns.end(), newer) || std::any_of(p_.steps.begin(), p_.steps.end(), newer_step) ||
         p_.as_spelled || affixed() || late() || !shown_.empty() || (spm() && p_.ignore_merges))
       return 4;
@@ -576,8 +578,9 @@ class Builder {
     header_.flags = (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
                     (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u) |
                     (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u) |
-                    (p_.solid_spaces ? tok::kSolidSpaces : 0u) | (p_.as_spelled ? tok::kAsSpelled : 0u) | (late() ? tok::kLateSpaces : 0u) |
-                    (affixed() ? tok::kAffixed : 0u) | (p_.ends_shown ? tok::kEndsShown : 0u);
+                    (p_.solid_spaces ? tok::kSolidSpaces : 0u) | (p_.as_spelled || p_.split_spaces ? tok::kAsSpelled : 0u) |
+                    (late() ? tok::kLateSpaces : 0u) | (affixed() ? tok::kAffixed : 0u) | (p_.ends_shown ? tok::kEndsShown : 0u) |
+                    (p_.no_unknown ? tok::kNoUnknown : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;
@@ -657,6 +660,17 @@ Status read_side(const std::string& folder, const char* name, std::string* out, 
 }
 
 }  // namespace
+
+int byte_of_spelling(std::string_view s) {
+  if (s.size() != 6 || s.compare(0, 3, "<0x") != 0 || s[5] != '>') return -1;
+  int value = 0;
+  for (const char c : {s[3], s[4]}) {
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
 
 int byte_of_letter(uint32_t code) {
   if (code < 0x100) return stands_for_itself(code) ? static_cast<int>(code) : -1;

@@ -51,7 +51,8 @@ struct ShowStep {
     kStrip,    // up to `start` times `from` at the beginning goes, and up to `stop` times at the end; of the first only, if it strips
     kWords,    // a space in front, but of what begins with `from`, which goes; not where it is first
     kClean,    // the spaces in front of English punctuation go
-    kJoin      // a space in front, but where it is first
+    kJoin,     // a space in front, but where it is first
+    kLetters   // a token of letters that stand for bytes is these bytes
   } kind;
   std::string from = {}, to = {};
   uint32_t start = 0, stop = 0;
@@ -64,13 +65,16 @@ struct TokenizerParts {
   std::vector<tok::Split> splits;
   std::vector<SplitTables> patterns;  // of kSplitPattern and on
   std::vector<NormalStep> steps;
-  bool as_spelled = false;   // kSpm, kUnigram: U+2581 is no space
-  bool late_spaces = false;  // U+2581 is a space from the pre_tokenizer on only
-  bool shows_steps = false;  // tokens decode to what `shows` makes of them
+  bool as_spelled = false;    // U+2581 is no space in tokens; of kWordPiece with split_spaces only
+  bool late_spaces = false;   // U+2581 is a space from the pre_tokenizer on only
+  bool split_spaces = false;  // it becomes one by kSplitSpaces and its kin, if at all
+  bool shows_steps = false;   // tokens decode to what `shows` makes of them
   std::vector<ShowStep> shows;
   std::string charsmap;  // SentencePiece's compiled rules, as the files hold them
   tok::Prefix prefix = tok::kPrefixNever;
   bool ignore_merges = false, fuse_unk = false, strip_space = false, strip_spaces = false;
+  bool all_letters = false;            // each letter that stands for a byte is in the vocabulary
+  bool no_unknown = false;             // texts that need an unknown token are refused
   bool float_scores = false;           // kUnigram
   std::string unknown_text;            // what the unknown token decodes to, "" = its spelling
   bool cleanup = false;                // kWordPiece: decoding takes out spaces in front of punctuation
@@ -240,6 +244,8 @@ extern const char* const kKimiPattern;  // which GGUF has a name for, too
 // The bytes of a base64 text are appended; false if it is none.
 bool decode_base64(std::string_view text, std::string* out);
 
+// "<0x0A>" -> 10, else -1.
+int byte_of_spelling(std::string_view s);
 // The byte that a letter of a byte-level token stands for, -1 if it is none.
 int byte_of_letter(uint32_t code);
 // U+2581 -> ' '

@@ -232,7 +232,8 @@ enum {
 LINNET_CALL linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes, linnet_error* err);
 /* Text to token ids. Writes at most `cap` ids to out; *n_tokens is always the full count, LINNET_TOO_SMALL if it passes cap (out may be
  * NULL with cap 0). Up to 3 * text_bytes + 8 ids, and more where a tokenizer's own rules lengthen a text further. Invalid UTF-8 is encoded
- * byte by byte where the tokenizer can, never rejected. Time is nearly linear in the text. scratch: any alignment. */
+ * byte by byte where the tokenizer can, never rejected. LINNET_UNSUPPORTED: the text has what is no token, and the tokenizer has no unknown
+ * token. Time is nearly linear in the text. scratch: any alignment. */
 LINNET_CALL linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch,
                                           size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err);
 /* Token ids to text, as the tokenizer's own decoder does it: a SentencePiece text loses its leading space. *n_bytes is always the full

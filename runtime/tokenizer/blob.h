@@ -20,7 +20,7 @@
 namespace linnet::tok {
 
 inline constexpr uint32_t kMagic = 0x4b544e4c;  // "LNTK"
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 inline constexpr uint32_t kMaxTokens = 1u << 21;
 inline constexpr uint32_t kMaxProbe = 4096;     // slots looked at for one key
 inline constexpr uint32_t kMaxAround = 4;       // special tokens put before a text, and after it
@@ -61,6 +61,13 @@ enum Split : uint32_t {
   kSplitMetaspace = 23,     // in front of each ' ' (which stands for U+2581)
   kSplitBert = 24,          // white space separates and is dropped, each punctuation mark is by itself
   kSplitBertHan = 25,       // and so is each Han character
+  // Steps that cut nothing, since version 5: what comes behind them sees another text.
+  kSplitSpaces = 26,        // U+2581 is ' ' from here on
+  kSplitSpacesAlways = 27,  // and there is one in front
+  kSplitSpacesFirst = 28,   // likewise, where the text begins
+  kSplitMarks = 29,         // ' ' is U+2581 again
+  kSplitPrefix = 30,        // a space in front, unless there is one
+  kSplitLetters = 31,       // bytes are the letters that byte-level tokens spell them with
   kSplitCount,
   kSplitPattern = 256,  // from here on: the pattern of that number
 };
@@ -79,6 +86,9 @@ inline constexpr uint32_t kPatternStart = 1;       // state 0: nothing can match
 inline constexpr uint32_t kPatternMatch = 0x8000;  // of a transition: a match ends in front of the character
 inline constexpr uint32_t kMaxClasses = 255, kMaxStates = kPatternMatch - 1;
 inline constexpr uint32_t kMaxLooks = 8;  // of a pattern
+// Bytes of what such a step makes of one byte; 1: it works in place, or cuts.
+constexpr uint32_t split_growth(uint32_t split) { return split == kSplitMarks ? 3 : split == kSplitLetters ? 2 : 1; }
+inline constexpr uint32_t kMaxSplitGrowth = 6;  // of all splits
 // An automaton over classes of code points. Offsets are elements of the sections named.
 struct Pattern {
   uint32_t mode, n_classes, n_states;
@@ -114,11 +124,12 @@ enum Flag : uint32_t {
   kFloatScores = 32,   // Unigram: sums are rounded to float, as SentencePiece does; otherwise double
   kStripSpaces = 64,   // detokenize leaves out all spaces that the first token begins with
   kSolidSpaces = 128,  // normalising writes U+2581 for spaces, so that tokens of kAddedNormal take none with them
-  kAsSpelled = 256,    // kSpm, kUnigram: ' ' is a space in texts and pieces, and U+2581 is nothing else
+  kAsSpelled = 256,    // kSpm, kUnigram: ' ' is a space in texts, and U+2581 is nothing else unless a split says so
   kLateSpaces = 512,   // U+2581 becomes a space behind the tokens of kAddedNormal, which are looked for in the text as it was
-  kAffixed = 1024,     // kSpm with kAsSpelled: characters of a word are looked up with Header::cont_at's affixes
+  kAffixed = 1024,     // kSpm: characters of a word are looked up with Header::cont_at's affixes
   kEndsShown = 2048,   // and the suffix that it has there is a space where a token is shown, or nothing in the last one
-  kKnownFlags = 4094,
+  kNoUnknown = 4096,   // a text with what is no token, nor written as bytes, is refused: there is no unknown token
+  kKnownFlags = 8190,
 };
 enum TokenFlag : uint8_t {
   kControl = 1,
@@ -223,7 +234,8 @@ struct Header {
 };
 static_assert(sizeof(Header) % 8 == 0 && sizeof(Header) <= sizeof(Tokenizer::header));
 
-// Version 2: the sections up to kScores. Version 3: up to kPatternNext.
+// Version 2: the sections up to kScores. Version 3: up to kPatternNext. Version 4: no splits from kSplitSpaces on, no kNoUnknown, and
+// kAffixed with kAsSpelled only; otherwise as 5.
 inline constexpr uint32_t kHeader2Bytes = offsetof(Header, section) + (kScores + 1) * sizeof(Section);
 inline constexpr uint32_t kHeader3Bytes = offsetof(Header, section) + (kPatternNext + 1) * sizeof(Section);
 
@@ -306,6 +318,14 @@ struct Tables {
       if (++i == slots) i = 0;
     }
     return -1;
+  }
+
+  // Whether ' ' stands for U+2581 where words are encoded.
+  bool spaced() const {
+    bool so = (header->kind == kSpm || header->kind == kUnigram) && !has(kAsSpelled);
+    for (uint32_t i = 0; i < header->n_splits; ++i)
+      so = header->splits[i] != kSplitMarks && (so || (header->splits[i] >= kSplitSpaces && header->splits[i] <= kSplitSpacesFirst));
+    return so;
   }
 
   // kAffixed.

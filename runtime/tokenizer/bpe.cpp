@@ -100,59 +100,120 @@ class Merger {
 };
 
 // A character of a word, with what those have in front that are not the first, and the last one behind it.
-int32_t affixed_symbol(const Tables& t, std::string_view one, bool first, bool last) {
-  char key[kMaxPattern + 4];
+struct Affixed {
+  char key[2 * kMaxPattern + 4];
   size_t n = 0;
-  const auto put = [&](std::string_view s) {
+  Affixed(const Tables& t, std::string_view one, bool first, bool last) {
+    if (!first) put(t.affix(false));
+    put(one);
+    if (last) put(t.affix(true));
+  }
+  void put(std::string_view s) {
     if (!s.empty()) std::memcpy(key + n, s.data(), s.size());
     n += s.size();
-  };
-  if (!first) put(t.affix(false));
-  put(one);
-  if (last) put(t.affix(true));
-  return t.word({key, n});
+  }
+  std::string_view text() const { return {key, n}; }
+};
+
+constexpr std::string_view kMark = "\xE2\x96\x81";  // U+2581
+
+bool all_bytes(const Tables& t, std::string_view text) {
+  for (const char c : text)
+    if (t.byte_ids[static_cast<uint8_t>(c)] < 0) return false;
+  return true;
+}
+// Calls put(token) for each byte of a text if all have a token. spaced: ' ' is U+2581.
+template <class Put>
+bool as_bytes(const Tables& t, std::string_view text, bool spaced, const Put& put) {
+  const auto bytes_of = [&](size_t i) { return spaced && text[i] == ' ' ? kMark : std::string_view(text.data() + i, 1); };
+  for (size_t i = 0; i < text.size(); ++i)
+    if (!all_bytes(t, bytes_of(i))) return false;
+  for (size_t i = 0; i < text.size(); ++i)
+    for (const char c : bytes_of(i)) put(t.byte_ids[static_cast<uint8_t>(c)]);
+  return true;
 }
 
+// The symbols that a word begins with. What is none is its bytes, or the unknown token, which comes behind bytes that follow it; without
+// one it is nothing at all, so that its neighbours may merge.
+class Cells {
+ public:
+  Cells(const Tables& t, uint32_t* cells, IdSink* out) : t_(t), cells_(cells), out_(out) {}
+  void add(std::string_view text, int32_t symbol) {
+    if (symbol < 0) return add_unknown(text);
+    if (waits_) flush();
+    put(symbol);
+  }
+  size_t end() {
+    if (waits_) flush();
+    return n_;
+  }
+
+ private:
+  void put(int32_t symbol) { cells_[n_++] = static_cast<uint32_t>(symbol) | kOne; }
+  void flush() {
+    put(t_.header->unk_id);
+    waits_ = false;
+  }
+  void add_unknown(std::string_view text) {
+    if (as_bytes(t_, text, t_.spaced(), [this](int32_t id) { put(id); })) return;
+    out_->unknown = true;
+    if (t_.header->unk_id < 0) return;
+    if (waits_ && !t_.has(kFuseUnk)) flush();
+    waits_ = true;
+  }
+
+  const Tables& t_;
+  uint32_t* cells_;
+  IdSink* out_;
+  size_t n_ = 0;
+  bool waits_ = false;
+};
+
 void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork& work, IdSink* out) {
-  const uint32_t bytes_from = t.header->n_symbols;  // ids of characters that are no symbol: no merge has them
   const bool affixed = t.has(kAffixed);
-  size_t cells = 0;
+  Cells cells(t, work.cells, out);
   for (size_t i = 0; i < n;) {
     const Char c = next_char(text + i, n - i);
-    const int32_t symbol = affixed ? affixed_symbol(t, {text + i, c.bytes}, i == 0, i + c.bytes == n) : t.word({text + i, c.bytes});
-    // What an unknown character is is read from the text again below; its id tells the length.
-    work.cells[cells++] = (symbol >= 0 ? static_cast<uint32_t>(symbol) : bytes_from + c.bytes) | kOne;
+    const std::string_view one(text + i, c.bytes);
+    if (affixed) {
+      const Affixed key(t, one, i == 0, i + c.bytes == n);
+      cells.add(key.text(), t.word(key.text()));
+    } else {
+      cells.add(one, t.word(one));
+    }
     i += c.bytes;
   }
-  Merger merger(t, work, cells);
+  const size_t n_cells = cells.end();
+  Merger merger(t, work, n_cells);
   merger.run();
   out->steps += merger.steps();
   bool last_unknown = false;
-  size_t at = 0;  // in text
-  for (size_t i = 0; i < cells; i += merger.length(i)) {
+  for (size_t i = 0; i < n_cells; i += merger.length(i)) {
     const uint32_t id = merger.id(i);
-    // Of affixed symbols no place in the text is known, nor asked for, since none is written as bytes.
-    const size_t bytes = affixed ? 1 : id < bytes_from ? t.symbol_text(id).size() : id - bytes_from;
-    if (id < t.header->n_tokens) {
-      out->push(static_cast<int32_t>(id));
-      last_unknown = false;
-    } else {
-      put_unknown(t, {text + at, bytes}, &last_unknown, out);
+    if (id >= t.header->n_tokens) {
+      put_unknown(t, t.symbol_text(id), &last_unknown, out);
+      continue;
     }
-    if (!affixed) at += bytes;
+    const bool unknown = static_cast<int32_t>(id) == t.header->unk_id;
+    if (!unknown || !last_unknown || !t.has(kFuseUnk)) out->push(static_cast<int32_t>(id));
+    last_unknown = unknown;
   }
 }
 
 }  // namespace
 
+uint64_t cells_of(const Tables& t, uint64_t n) {
+  const bool affixed = t.has(kAffixed);
+  const bool mark = t.header->kind == kSpm && t.spaced() && all_bytes(t, kMark) && (affixed || t.word(" ") < 0);
+  return (mark ? 3 : 1) * (n + (affixed ? n * t.affix(false).size() + t.affix(true).size() : 0));
+}
+
 void put_unknown(const Tables& t, std::string_view text, bool* last_unknown, IdSink* out) {
-  bool all = true;
-  for (const char c : text) all = all && t.byte_ids[static_cast<uint8_t>(c)] >= 0;
-  if (all) {
-    for (const char c : text) out->push(t.byte_ids[static_cast<uint8_t>(c)]);
+  if (as_bytes(t, text, t.spaced(), [out](int32_t id) { out->push(id); })) {
     *last_unknown = false;
     return;
   }
+  out->unknown = true;
   if (t.header->unk_id < 0) return;
   if (!*last_unknown || !t.has(kFuseUnk)) out->push(t.header->unk_id);
   *last_unknown = true;

@@ -12,14 +12,15 @@ namespace linnet::tok {
 struct IdSink {
   int32_t* out;
   size_t cap, n = 0;
-  uint64_t steps = 0;  // candidates and bytes looked at: what a test holds against the text's length
+  uint64_t steps = 0;    // candidates and bytes looked at: what a test holds against the text's length
+  bool unknown = false;  // kNoUnknown: there was what is no token
   void push(int32_t id) {
     if (n < cap) out[n] = id;
     ++n;
   }
 };
 
-// Memory for texts of up to n bytes.
+// Memory for texts of up to n bytes, or of cells_of.
 struct BpeWork {
   uint64_t* heap;   // n + 1
   uint32_t* cells;  // n + 1
@@ -36,6 +37,8 @@ void encode_unigram(const Tables& t, const char* text, size_t n, const BpeWork& 
 // The longest piece first, again and again; one unknown token for a word that does not come out even.
 void encode_wordpiece(const Tables& t, const char* word, size_t n, IdSink* out);
 
+// Symbols that a text of n bytes is at first: more than n where the affixes of its characters may become bytes.
+uint64_t cells_of(const Tables& t, uint64_t n);
 // Bytes (or the unknown token) for text that is no token. last_unknown: the token written before was the unknown one.
 void put_unknown(const Tables& t, std::string_view text, bool* last_unknown, IdSink* out);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and unicode_properties.inc,
-../convert/library_maps.inc, library_classes.inc and library_punctuation.inc (which needs tokenizers 0.23.3), ../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
+../convert/library_maps.inc, library_classes.inc, library_scripts.inc and library_punctuation.inc (which needs tokenizers 0.23.3), ../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
 
 Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11) and a Perl that has the same (5.36): PCRE2 10.42, which the tests
 compare the splitters with, knows the same version.
@@ -147,11 +147,46 @@ print "$first->[$_] $script->[$_]\\n" for 0 .. $#$first;
 """
 
 
-def write_properties():
-    """What \\p{...} names: general categories and scripts, for the converter's patterns."""
+def script_starts():
     version, *rows = subprocess.run(["perl", "-e", PERL_SCRIPTS], check=True, capture_output=True, text=True).stdout.split("\n")
     assert version == ud.unidata_version
-    starts = {int(first): script for first, script in (row.split() for row in rows if row)}
+    return {int(first): script for first, script in (row.split() for row in rows if row)}
+
+
+def write_library_scripts():
+    """What the library's UnicodeScripts, whose tables are older, takes for another script than Unicode 14 has it."""
+    from tokenizers import __version__, pre_tokenizers
+    split = pre_tokenizers.UnicodeScripts()
+
+    def pieces(text):
+        return len(split.pre_tokenize_str(text))
+    starts, script, of = script_starts(), None, {}
+    examples, none, odd = {}, [], []
+    for c in range(LAST + 1):
+        script = starts.get(c, script)
+        of[c] = "Han" if script in ("Hiragana", "Katakana") else script
+    for c in [c for c in range(LAST + 1) if not is_surrogate(c)]:
+        if pieces(chr(c)) == 0:  # of any script
+            if of[c] != "Unknown":
+                if none and all(of[i] == "Unknown" or is_surrogate(i) for i in range(none[-1][1] + 1, c)):
+                    none[-1][1] = c
+                else:
+                    none.append([c, c])
+            continue
+        if pieces(examples.setdefault(of[c], chr(c)) + chr(c)) != 1:
+            odd.append((c, ord(next(e for e in examples.values() if pieces(e + chr(c)) == 1))))
+    assert all(a == b or pieces(a + b) == 2 for a in examples.values() for b in examples.values())
+    text = "// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What its UnicodeScripts takes for any script's.\n"
+    cells = ["{0x%X, 0x%X}" % (first, last) for first, last in none]
+    text += "constexpr CharRange kAnyScript[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)) + "};\n"
+    text += "// And what is of the script that another character is of.\n"
+    text += "constexpr uint32_t kOddScripts[][2] = {" + ", ".join("{0x%X, 0x%X}" % pair for pair in odd) + "};\n"
+    (HERE.parent / "convert" / "library_scripts.inc").write_text(text)
+
+
+def write_properties():
+    """What \\p{...} names: general categories and scripts, for the converter's patterns."""
+    starts = script_starts()
     scripts, categories = sorted(set(starts.values())), sorted({ud.category(chr(c)) for c in range(LAST + 1)})
     assert len(scripts) < 256
     cells, last, script = [], None, None
@@ -318,6 +353,7 @@ def main():
     write_maps()
     write_library()
     write_library_classes()
+    write_library_scripts()
     write_properties()
     write_cases(*write_nfc())
     write_case()

@@ -32,10 +32,11 @@ void encode_unigram(const Tables& t, const char* text, size_t n, const BpeWork& 
     const auto offer = [&](size_t end, double score, uint32_t id) {
       double sum = base + score;
       if (rounds) sum = static_cast<float>(sum);
-      if (work.cells[end] != kNoStart && !(sum > memory_of(work.heap[end]))) return;
+      if (work.cells[end] != kNoStart && !(sum > memory_of(work.heap[end]))) return false;
       work.heap[end] = bits_of(sum);
       work.cells[end] = static_cast<uint32_t>(i);
       work.ids[end] = id;
+      return true;
     };
     const size_t one = next_char(text + i, n - i).bytes;
     bool single = false;
@@ -48,7 +49,7 @@ void encode_unigram(const Tables& t, const char* text, size_t n, const BpeWork& 
       offer(end, t.scores[id], static_cast<uint32_t>(id));
       single = single || end - i == one;
     }
-    if (!single) offer(i + one, t.header->unknown_score, unknown);
+    if (!single && offer(i + one, t.header->unknown_score, unknown)) out->unknown = true;
     ++out->steps;
     i += one;
   }
@@ -80,6 +81,7 @@ void encode_wordpiece(const Tables& t, const char* word, size_t n, IdSink* out) 
   const Trie trie = t.trie(kTrie);
   const auto give_up = [&h, out](size_t from) {
     out->n = from;
+    out->unknown = true;
     if (h.unk_id >= 0) out->push(h.unk_id);
   };
   uint32_t chars = 0;

@@ -27,7 +27,7 @@ Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* hea
   if (bytes < sizeof old) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
   std::memcpy(&old, blob, sizeof old);
   if (old.magic != kMagic) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: magic is ", old.magic, ", not ", kMagic);
-  if (old.version == kVersion) {
+  if (old.version == 4 || old.version == kVersion) {
     if (bytes < sizeof *out) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
     std::memcpy(out, blob, sizeof *out);
     *header_bytes = sizeof *out;
@@ -68,12 +68,14 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
   if (h.kind < kByteLevel || h.kind > kWordPiece) return bad(err, "kind", h.kind);
   if (h.prefix > kPrefixWord || (h.prefix && h.kind == kWordPiece)) return bad(err, "prefix", h.prefix);
   if (h.flags & ~uint32_t{kKnownFlags}) return bad(err, "flags", h.flags);
-  if ((h.flags & kAffixed && (h.kind != kSpm || !(h.flags & kAsSpelled))) || (h.flags & kEndsShown && !(h.flags & kAffixed)))
-    return bad(err, "flags", h.flags);
+  if ((h.flags & kAffixed && h.kind != kSpm) || (h.flags & kEndsShown && !(h.flags & kAffixed))) return bad(err, "flags", h.flags);
   if (h.n_splits > kMaxSplits) return bad(err, "n_splits", h.n_splits);
   for (uint32_t i = 0; i < h.n_splits; ++i)
     if (h.splits[i] >= kSplitCount && (h.splits[i] < kSplitPattern || h.splits[i] - kSplitPattern >= h.section[kPatterns].count))
       return bad(err, "split", h.splits[i]);
+  uint32_t growth = 1;
+  for (uint32_t i = 0; i < h.n_splits; ++i) growth *= split_growth(h.splits[i]);
+  if (growth > kMaxSplitGrowth) return bad(err, "growth of splits", growth);
   if (h.prefix == kPrefixWord && (h.n_splits == 0 || h.splits[0] != kSplitWhitespace)) return bad(err, "prefix", h.prefix);
   if (h.n_steps > kMaxSteps) return bad(err, "n_steps", h.n_steps);
   if (h.growth == 0 || h.growth > kMaxGrowth) return bad(err, "growth", h.growth);
@@ -349,11 +351,24 @@ void split_added(const Tables& t, SectionId list, std::string_view text, const u
 // Bytes of a normalised text, at most.
 uint64_t normal_bytes(const Header& h, uint64_t text_bytes) { return h.growth * text_bytes + h.slack; }
 bool metaspaced(const Header& h) { return (h.kind == kSpm || h.kind == kUnigram) && !(h.flags & kAsSpelled); }
+// Whether splits change the text.
+bool rewrites(const Header& h) {
+  bool any = false;
+  for (uint32_t i = 0; i < h.n_splits; ++i) any = any || (h.splits[i] >= kSplitSpaces && h.splits[i] < kSplitCount);
+  return any;
+}
 // Whether a text is copied before it is encoded, and whether its steps take turns in a second buffer.
-bool copies(const Header& h) { return metaspaced(h) || h.prefix || h.n_steps; }
+bool copies(const Header& h) { return metaspaced(h) || h.prefix || h.n_steps || rewrites(h); }
 bool copies_twice(const Header& h) { return h.n_steps > 1 || (h.n_steps && (metaspaced(h) || h.prefix)); }
 // A buffer has a free byte in front, for the space that a prefix rule may put there, and one for kPrefixSegment's.
 uint64_t buffer_bytes(const Header& h, uint64_t text_bytes) { return normal_bytes(h, text_bytes) + 2; }
+// Bytes of what splits make of a piece of n bytes in buffers of their own, of which there are so many; each has a free byte in front.
+uint64_t wide_bytes(const Header& h, uint64_t n, uint32_t* buffers) {
+  *buffers = 0;
+  for (uint32_t i = 0; i < h.n_splits; ++i)
+    if (const uint32_t growth = split_growth(h.splits[i]); growth > 1) n = n * growth + 1, ++*buffers;
+  return n;
+}
 // What looks say about a piece, for each split that has any: a piece is done with before the next one of the same split comes.
 uint32_t splits_with_looks(const Tables& t) {
   uint32_t n = 0;
@@ -362,23 +377,37 @@ uint32_t splits_with_looks(const Tables& t) {
     n += h.splits[i] >= kSplitPattern && t.pattern(h.splits[i] - kSplitPattern).n_looks;
   return n;
 }
-uint64_t scratch_bytes_of(const Tables& t, uint64_t text_bytes) {
+// The scratch of a text of so many bytes. First comes the memory of merging, then the buffers, those of splits, and what looks say.
+struct Layout {
+  uint64_t cap, wide, cells;  // bytes of a buffer, of a split's, and of the text that is merged, counted in symbols
+  uint64_t wide_at, looks_at, bytes;
+};
+Layout layout_of(const Tables& t, uint64_t text_bytes) {
   const Header& h = *t.header;
-  const uint64_t buffers = copies_twice(h) ? 2 : copies(h) ? 1 : 0, bytes = buffer_bytes(h, text_bytes);
-  return work_bytes(bytes, h.kind == kUnigram) + buffers * bytes + splits_with_looks(t) * look_bytes(bytes);
+  Layout out;
+  uint32_t n_wide = 0;
+  out.cap = buffer_bytes(h, text_bytes);
+  out.wide = wide_bytes(h, out.cap, &n_wide);
+  out.cells = cells_of(t, out.wide);
+  out.wide_at = work_bytes(out.cells, h.kind == kUnigram) + (copies_twice(h) ? 2 : copies(h) ? 1 : 0) * out.cap;
+  out.looks_at = out.wide_at + n_wide * out.wide;
+  out.bytes = out.looks_at + splits_with_looks(t) * look_bytes(out.wide);
+  return out;
 }
 
 class Encoder {
  public:
   Encoder(const Tables& t, std::string_view text, const uint8_t* foreign, uint32_t flags, uint8_t* scratch, IdSink* out)
-      : t_(t), h_(*t.header), text_(text), foreign_(foreign), specials_(flags), out_(out) {
-    cap_ = static_cast<size_t>(buffer_bytes(h_, text.size()));
+      : t_(t), h_(*t.header), text_(text), foreign_(foreign), specials_(flags), out_(out), layout_(layout_of(t, text.size())) {
+    cap_ = static_cast<size_t>(layout_.cap);
+    const size_t cells = static_cast<size_t>(layout_.cells);
     work_.heap = reinterpret_cast<uint64_t*>(scratch);
-    work_.cells = reinterpret_cast<uint32_t*>(work_.heap + cap_ + 1);
-    work_.ids = work_.cells + cap_ + 1;
-    buffer_[0] = reinterpret_cast<char*>(scratch + work_bytes(cap_, h_.kind == kUnigram));
+    work_.cells = reinterpret_cast<uint32_t*>(work_.heap + cells + 1);
+    work_.ids = work_.cells + cells + 1;
+    buffer_[0] = reinterpret_cast<char*>(scratch + static_cast<size_t>(work_bytes(cells, h_.kind == kUnigram)));
     buffer_[1] = buffer_[0] + cap_;
-    looks_ = reinterpret_cast<uint8_t*>(buffer_[0]) + (copies_twice(h_) ? 2 : copies(h_) ? 1 : 0) * cap_;
+    wide_ = reinterpret_cast<char*>(scratch + static_cast<size_t>(layout_.wide_at));
+    looks_ = scratch + static_cast<size_t>(layout_.looks_at);
   }
 
   // false: the tables promised that texts grow less than this one did.
@@ -402,7 +431,7 @@ class Encoder {
       turn ^= 1;
     }
     if (s.empty()) return;
-    if (metaspaced(h_) || h_.prefix) {
+    if (metaspaced(h_) || h_.prefix || (h_.n_steps == 0 && copies(h_))) {
       char* const to = buffer_[turn] + 1;
       size_t n = 0;
       if (h_.prefix == kPrefixSegment) to[n++] = ' ';
@@ -414,6 +443,7 @@ class Encoder {
       }
       s = {to, n};
     }
+    start_ = at_start ? s.data() : nullptr;
     // Where normalising changed a text it is not known which of its bytes are foreign: then all are, if any is.
     const uint8_t* foreign = foreign_ ? foreign_ + (raw.data() - text_.data()) : nullptr;
     const bool same = s.size() == raw.size() && std::memcmp(s.data(), raw.data(), s.size()) == 0;
@@ -456,12 +486,13 @@ class Encoder {
     if (number >= kSplitPattern) {
       const PatternTables pattern = t_.pattern(number - kSplitPattern);
       uint8_t* const marks = looks_;
-      if (pattern.n_looks) looks_ += look_bytes(cap_);
+      if (pattern.n_looks) looks_ += static_cast<size_t>(look_bytes(layout_.wide));
       pattern_words(pattern, s, depth, marks);
       looks_ = marks;
       return;
     }
     const Split split = static_cast<Split>(number);
+    if (split >= kSplitSpaces) return rewritten(split, s, depth);
     for (size_t i = 0; i < s.size();) {
       const size_t n = word_bytes(split, s.data(), i, s.size());
       std::string_view word(s.data() + i, n);
@@ -474,6 +505,36 @@ class Encoder {
       }
       words(word, depth + 1);
     }
+  }
+
+  // Splits that change a piece: in its place, where what stands in front of it is done with, or in a buffer of their own.
+  [[gnu::noinline]] void rewritten(Split split, std::string_view s, uint32_t depth) {
+    const char* const start = start_;
+    char* const buffer = wide_;
+    const bool first = s.data() == start;
+    out_->steps += s.size();
+    if (split <= kSplitSpacesFirst) s = {s.data(), with_spaces(s, in_buffer(s))};
+    if (split == kSplitSpacesAlways || split == kSplitPrefix || (split == kSplitSpacesFirst && first)) s = prefixed(s);
+    if (split_growth(split) > 1) {
+      Writer writer{buffer + 1, static_cast<size_t>(layout_.wide) - 1};
+      for (const char c : s) put_wide(split, c, &writer);
+      s = {writer.out, writer.n};
+      fits_ = fits_ && !writer.full;
+      wide_ = buffer + static_cast<size_t>(layout_.wide);
+      start_ = first ? s.data() : nullptr;
+    }
+    words(s, depth + 1);
+    wide_ = buffer;
+    start_ = start;
+  }
+  static void put_wide(Split split, char c, Writer* out) {
+    char letter[4];
+    if (split == kSplitLetters)
+      out->put(letter, put_char(letter_of_byte(static_cast<uint8_t>(c)), letter));
+    else if (c == ' ')
+      out->put("\xE2\x96\x81", 3);
+    else
+      out->put(&c, 1);
   }
 
   void pattern_words(const PatternTables& pattern, std::string_view s, uint32_t depth, uint8_t* marks) {
@@ -511,9 +572,11 @@ class Encoder {
   const uint32_t specials_;  // flags of tokenize()
   IdSink* out_;
   BpeWork work_;
-  char* buffer_[2];
-  uint8_t* looks_;  // for the splits from here on
-  size_t cap_;      // of a buffer
+  const Layout layout_;
+  char *buffer_[2], *wide_;      // wide_, looks_: for the splits from here on
+  const char* start_ = nullptr;  // of the whole text, if a piece begins there
+  uint8_t* looks_;
+  size_t cap_;  // of a buffer
   bool fits_ = true;
 };
 
@@ -548,8 +611,9 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
 
 size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes) {
   if (text_bytes > tok::kMaxText) return SIZE_MAX;
-  const uint64_t bytes = alignof(uint64_t) - 1 + tok::scratch_bytes_of(tok::Tables(t), text_bytes);
-  return bytes > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(bytes);
+  const tok::Layout layout = tok::layout_of(tok::Tables(t), text_bytes);
+  const uint64_t bytes = alignof(uint64_t) - 1 + layout.bytes;
+  return bytes > SIZE_MAX || layout.cells > UINT32_MAX ? SIZE_MAX : static_cast<size_t>(bytes);
 }
 
 Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out,
@@ -568,6 +632,8 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   if (!Encoder(t, text, foreign, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
     return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: a text grows by more than ", t.header->growth,
                 " times, as the tables say");
+  if (sink.unknown && t.has(kNoUnknown))
+    return fail(err, LINNET_UNSUPPORTED, "the text has what is no token, and the tokenizer has no unknown token for it");
   for (uint32_t i = 0; around && i < t.header->n_after; ++i) sink.push(t.header->after[i]);
   *n_tokens = sink.n;
   if (steps) *steps = sink.steps;

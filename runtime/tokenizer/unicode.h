@@ -48,6 +48,11 @@ inline bool drops(Split split, const char* piece, size_t n) {
          char_class(next_char(piece, n).code) == CharClass::kSpace;
 }
 
+// What byte-level tokens spell a byte with: printable Latin-1 bytes as themselves, the others in order from U+0100 on.
+constexpr uint32_t letter_of_byte(uint8_t b) {
+  return b <= 0x20 ? 0x100u + b : b >= 0x7F && b <= 0xA0 ? 0x121u + b - 0x7F : b == 0xAD ? 0x143u : b;
+}
+
 // 1 to 4 bytes.
 size_t put_char(uint32_t code, char* out);
 // Text on its way out: what does not fit is left out, and said.

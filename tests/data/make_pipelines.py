@@ -4,13 +4,14 @@
     python make_pipelines.py [SEED N FILE]   needs a Python whose unicodedata is Unicode 14.0 (3.11), and tokenizers
 
 First lines of small models: name, model. Then a line a tokenizer: the model's name, what is changed of it, and the other parts of a
-tokenizer.json; cases [[text, ids, ids without special tokens, decoded], ...]. The first ones are families with the patterns that they
+tokenizer.json; cases [[text, ids, ids without special tokens, decoded], ...], null where the library fails at an unknown character. The first ones are families with the patterns that they
 publish, the others are put together at random. The trainers settle ties otherwise each time, so the models are new ones then.
 """
 import json
 import pathlib
 import random
 import sys
+import unicodedata
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -40,6 +41,7 @@ def make_models():
         "bpe-inside": trained(models.BPE(unk_token="<unk>", continuing_subword_prefix="##", end_of_word_suffix="$"),
                               bpe(400, continuing_subword_prefix="##", end_of_word_suffix="$"), pre_tokenizers.Whitespace()),
         "bpe-meta": trained(models.BPE(unk_token="<unk>"), bpe(330), pre_tokenizers.Metaspace()),
+        "bpe-level-ends": trained(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"), bpe(420, end_of_word_suffix="</w>"), pre_tokenizers.ByteLevel()),
         "bpe-bytes": trained(models.BPE(unk_token="<unk>", byte_fallback=True), bpe(500, ["<unk>"] + BYTES, limit_alphabet=60),
                              pre_tokenizers.Metaspace()),
         "bpe-level": trained(models.BPE(), bpe(420, [], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()), pre_tokenizers.ByteLevel()),
@@ -51,6 +53,23 @@ def make_models():
         "wordlevel": trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(special_tokens=["<unk>"], show_progress=False),
                              pre_tokenizers.Whitespace()),
     }
+
+
+def variants(known):
+    """Changes of a model, each as likely: what it has of bytes, affixes and unknown tokens."""
+    kinds = {name: [{}] for name in known}
+    for name in known:
+        if name.startswith("bpe"):
+            kinds[name] += [{"ignore_merges": True}, {"fuse_unk": True}, {"unk_token": None}, {"unk_token": None, "fuse_unk": True}, {"unk_token": "[none]"}]
+        if name == "bpe-bytes":
+            kinds[name] += [{"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "</w>"}, {"continuing_subword_prefix": "▁"}]
+        if name in ("bpe-chars", "bpe-meta", "bpe-ends", "bpe-inside"):
+            kinds[name] += [{"byte_fallback": True, "fuse_unk": True}, {"byte_fallback": True, "unk_token": None}]
+    kinds["unigram"].append({"unk_id": None})
+    kinds["unigram-meta"].append({"unk_id": None})
+    kinds["wordpiece"].append({"unk_token": "[none]"})
+    kinds["wordlevel"].append({"unk_token": "[none]"})
+    return kinds
 
 
 REGEXES = [r"\s+", r"[aeiou]", r"\d+", "ab|a", r"(?<=a)b", r"\p{Lu}", r"\bthe\b", r" {2,}", r"\n", r"[^\x{0}-\x{7F}]"]
@@ -80,21 +99,28 @@ def pre_tokenizer(rng, byte_level):
     kinds = [split, split, lambda: {"type": "Whitespace"}, lambda: {"type": "WhitespaceSplit"}, lambda: {"type": "BertPreTokenizer"},
              lambda: {"type": "Punctuation", "behavior": rng.choice(BEHAVIORS)}, lambda: {"type": "Digits", "individual_digits": rng.random() < 0.5},
              lambda: {"type": "CharDelimiterSplit", "delimiter": rng.choice([" ", "a", "▁", "é"])},
-             lambda: {"type": "FixedLength", "length": rng.randint(1, 8)}]
-    if not byte_level:
+             lambda: {"type": "FixedLength", "length": rng.randint(1, 8)}, lambda: {"type": "UnicodeScripts"}]
+    byte_step = lambda: {"type": "ByteLevel", "add_prefix_space": rng.random() < 0.4, "trim_offsets": True, "use_regex": rng.random() < 0.5}
+    if rng.random() < 0.2:
+        kinds += [byte_step] * 2
+    if not byte_level or rng.random() < 0.3:
         kinds += [lambda: {"type": "Metaspace", "replacement": "▁", "prepend_scheme": rng.choice(["always", "first", "never"]),
                            "split": rng.random() < 0.5}] * 2
     steps = [rng.choice(kinds)() for _ in range(rng.choice([0, 1, 1, 1, 2, 2, 3]))]
     if byte_level:
-        steps.append({"type": "ByteLevel", "add_prefix_space": not steps and rng.random() < 0.5, "trim_offsets": True, "use_regex": rng.random() < 0.4})
+        steps.append(byte_step())
+    if rng.random() < 0.1:
+        steps.append(rng.choice(kinds)())
     return sequence("Sequence", "pretokenizers", steps)
 
 
-def decoder(rng, model):
-    if model == "bpe-level":
+def decoder(rng, model, family):
+    if family or (model.startswith("bpe-level") and rng.random() < 0.8):
         return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
     if model in ("bpe-ends", "bpe-inside") and rng.random() < 0.6:
         return {"type": "BPEDecoder", "suffix": "</w>" if model == "bpe-ends" else "$"}
+    if rng.random() < 0.05:
+        return {"type": "Sequence", "decoders": [{"type": "ByteLevel"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
     meta = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
     strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     options = [None, {"type": "Fuse"}, {"type": "Sequence", "decoders": [meta, {"type": "ByteFallback"}, {"type": "Fuse"}, strip]},
@@ -111,7 +137,7 @@ def processor(rng, names):
         pieces += [{"Sequence": {"id": "A", "type_id": 0}}]
         pieces += [{"SpecialToken": {"id": rng.choice(list(names)), "type_id": 0}} for _ in range(rng.randint(0, 1))]
         special = {name: {"id": name, "ids": [id], "tokens": [name]} for name, id in names.items()}
-        return {"type": "TemplateProcessing", "single": pieces, "pair": pieces + [{"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": special}
+        return {"type": "TemplateProcessing", "single": pieces, "pair": rng.sample(pieces, len(pieces)) + [{"Sequence": {"id": "B", "type_id": 1}}], "special_tokens": special}
     pair = lambda kind: {"type": kind, "sep": list(rng.choice(list(names.items()))), "cls": list(rng.choice(list(names.items())))}
     kinds = [template, lambda: pair("BertProcessing"), lambda: dict(pair("RobertaProcessing"), trim_offsets=True, add_prefix_space=True),
              lambda: {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}]
@@ -126,15 +152,34 @@ def added_tokens(rng, vocab):
              "normalized": rng.random() < 0.3, "special": c not in ids and rng.random() < 0.5} for c in contents]
 
 
+def any_char(rng):
+    c = rng.randrange(rng.choice([0x250, 0x3000, 0x20000, 0x110000]))
+    return chr(c) if unicodedata.category(chr(c)) not in ("Cn", "Cs") else "é"
+
+
 def some_text(rng, added):
     words = " ".join(CORPUS).split(" ")
     parts = []
     for _ in range(rng.randint(1, 9)):
         kind = rng.random()
-        parts.append(random_text(rng, 3) if kind < 0.3 else rng.choice(added)["content"] if kind < 0.4 and added else rng.choice(words))
+        parts.append("".join(any_char(rng) for _ in range(5)) if kind < 0.05 else random_text(rng, 3) if kind < 0.3 else rng.choice(added)["content"] if kind < 0.4 and added else rng.choice(words))
         if rng.random() < 0.7:
             parts.append(rng.choice([" ", " ", " ", "  ", "\n", "▁"]))
     return "".join(parts)
+
+
+UNKNOWN = ("not found in the vocabulary", "`unk_id` is missing", "token from the vocabulary")
+
+
+def case(tokenizer, text):
+    """ids None: the library has no unknown token for it, and fails."""
+    try:
+        ids = tokenizer.encode(text).ids
+    except Exception as error:
+        if any(s in str(error) for s in UNKNOWN):
+            return [text, None, None, ""]
+        raise
+    return [text, ids, tokenizer.encode(text, add_special_tokens=False).ids, tokenizer.decode(ids, skip_special_tokens=False)]
 
 
 def published():
@@ -151,9 +196,10 @@ def published():
             "Jais 2": (nfc, [split(FAMILIES["Jais 2"])])}
 
 
-def main(seed=41, n=280, file=pathlib.Path(__file__).parent / "pipelines.jsonl"):
+def main(seed=43, n=340, file=pathlib.Path(__file__).parent / "pipelines.jsonl"):
     rng = random.Random(seed)
     known = make_models()
+    changes = variants(known)
     lines = [{"name": name, "model": model} for name, model in known.items()]
     jobs = []
     for name, (normal, steps) in published().items():
@@ -161,24 +207,18 @@ def main(seed=41, n=280, file=pathlib.Path(__file__).parent / "pipelines.jsonl")
         jobs.append((name, "bpe-level", {}, normal, {"type": "Sequence", "pretokenizers": steps}))
     while len(jobs) < n + 9:
         model = rng.choice(list(known))
-        change = {}
-        if model.startswith("bpe") and rng.random() < 0.3:
-            change["ignore_merges"] = True
-        if model.startswith("bpe") and rng.random() < 0.3:
-            change["fuse_unk"] = True
-        jobs.append(("", model, change, normalizer(rng), pre_tokenizer(rng, model == "bpe-level")))
+        change = rng.choice(changes[model])
+        jobs.append(("", model, change, normalizer(rng), pre_tokenizer(rng, model.startswith("bpe-level"))))
     for name, model, change, normal, pre in jobs:
         added = added_tokens(rng, known[model]["vocab"])
-        parts = {"added_tokens": added, "normalizer": normal, "pre_tokenizer": pre, "decoder": decoder(rng, model),
+        parts = {"added_tokens": added, "normalizer": normal, "pre_tokenizer": pre, "decoder": decoder(rng, model, name),
                  "post_processor": processor(rng, {a["content"]: a["id"] for a in added})}
         whole = {"version": "1.0", "truncation": None, "padding": None, **parts, "model": dict(known[model], **change)}
+        cases = []
         try:
             tokenizer = Tokenizer.from_str(json.dumps(whole))
-            cases = []
             for _ in range(30 if name else 4):
-                text = some_text(rng, added)
-                ids = tokenizer.encode(text).ids
-                cases.append([text, ids, tokenizer.encode(text, add_special_tokens=False).ids, tokenizer.decode(ids, skip_special_tokens=False)])
+                cases.append(case(tokenizer, some_text(rng, added)))
         except BaseException as error:  # pyo3's panics are no Exception
             print(type(error).__name__, str(error)[:100])
             continue

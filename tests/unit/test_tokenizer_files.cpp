@@ -336,14 +336,16 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
   refused(bad, with(base, "/added_tokens/0/lstrip", 1), "added_tokens.lstrip is 1");
   refused(bad, with(base, "/added_tokens/0/single_word", 1), "added_tokens.single_word is 1");
   refused(LINNET_UNSUPPORTED, with(base, "/added_tokens/0/content", std::string(600, 'x')), "600 bytes");
-  refused(LINNET_UNSUPPORTED, with(base, "/model/type", "WordLevel"), "a model whose unk_token is no token");
+  refused(LINNET_UNSUPPORTED, with(base, "/model/type", "WordLevel"), "a model that names no unk_token");
   refused(LINNET_UNSUPPORTED, with(base, "/model/dropout", 0.1), "model.dropout");
-  refused(LINNET_UNSUPPORTED, with(base, "/model/end_of_word_suffix", "</w>"), "</w>");
+  refused(LINNET_UNSUPPORTED, with(base, "/model/end_of_word_suffix", "é"), "end_of_word_suffix");
   refused(LINNET_UNSUPPORTED, with(base, "/normalizer", {{"type", "Nmt2"}}), "normalizer is not supported: {\"type\":\"Nmt2\"}");
-  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", {{"type", "UnicodeScripts"}}), "{\"type\":\"UnicodeScripts\"}");
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", {{"type", "UnicodeScript"}}), "{\"type\":\"UnicodeScript\"}");
+  const json byte_step = {{"type", "ByteLevel"}, {"use_regex", false}, {"add_prefix_space", false}};
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {byte_step, byte_step, byte_step}}}),
+          "the pre_tokenizer may make a text 8 times longer");
   refused(bad, with(base, "/pre_tokenizer", {{"type", "CharDelimiterSplit"}, {"delimiter", "ab"}}), "pre_tokenizer.delimiter is 'ab'");
   refused(bad, with(base, "/pre_tokenizer", {{"type", "FixedLength"}, {"length", 0}}), "pre_tokenizer.length is 0");
-  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", nullptr), "decoder is not supported: {\"type\":\"ByteLevel\"}");
   refused(LINNET_UNSUPPORTED, with(base, "/decoder", {{"type", "WordPiece"}}), "WordPiece");
   refused(LINNET_UNSUPPORTED, with(base, "/post_processor", {{"type", "PairProcessing"}}), "PairProcessing");
   refused(bad, with(base, "/post_processor", {{"type", "BertProcessing"}, {"cls", {"x", 5000}}}), "post_processor.cls is an array");
@@ -751,10 +753,16 @@ TEST_CASE("each field of the tables is checked") {
   };
   using tok::Header;
   refused_table(*bytes, "magic", in_header(offsetof(Header, magic), 1));
-  refused_table(*bytes, "version 5", in_header(offsetof(Header, version), 5), LINNET_UNSUPPORTED);
+  refused_table(*bytes, "version 6", in_header(offsetof(Header, version), 6), LINNET_UNSUPPORTED);
   refused_table(*bytes, "the header says 77", in_header(offsetof(Header, bytes), 77));
   refused_table(*bytes, "kind", in_header(offsetof(Header, kind), 5));
   refused_table(*bytes, "split", in_header(offsetof(Header, splits), tok::kSplitCount));
+  const uint32_t wide[] = {tok::kSplitLetters, tok::kSplitMarks, tok::kSplitLetters};
+  const auto too_wide = [&](std::vector<uint8_t>& blob) {
+    header(blob)->n_splits = 3;
+    std::memcpy(header(blob)->splits, wide, sizeof wide);
+  };
+  refused_table(*bytes, "growth of splits", too_wide);
   refused_table(*bytes, "n_splits", in_header(offsetof(Header, n_splits), 9));
   refused_table(*bytes, "prefix", in_header(offsetof(Header, prefix), 5));
   refused_table(*spm, "prefix", in_header(offsetof(Header, prefix), 4));
@@ -811,17 +819,61 @@ TEST_CASE("each field of the tables is checked") {
   refused_table(*spm, "length of the result of merge", merge(&tok::MergeSlot::result, 0));
 }
 
+// Splits that change the text, affixes that become bytes.
+static json changed_json() {
+  json t = spm_json();
+  const json spaces = {{"type", "Metaspace"}, {"prepend_scheme", "always"}}, bytes = {{"type", "ByteLevel"}, {"use_regex", false}};
+  t["normalizer"] = nullptr;
+  t["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {{{"type", "UnicodeScripts"}}, spaces, bytes, spaces}}};
+  t["decoder"] = nullptr;
+  t["model"]["continuing_subword_prefix"] = "#";
+  t["model"]["end_of_word_suffix"] = "<";
+  t["model"]["merges"] = json::array();
+  return t;
+}
+
+TEST_CASE("splits that change a text have tables of their own version, and what is no token is refused where nothing stands for it") {
+  const auto changes = built(changed_json());
+  CHECK(reinterpret_cast<const tok::Header*>(changes->memory.data())->version == 5);
+  json t = changed_json();
+  t["model"]["unk_token"] = "[none]";
+  t["model"]["byte_fallback"] = false;
+  const auto none = built(t);
+  std::vector<uint8_t> scratch(tokenize_scratch_bytes(none->t, 3));
+  Error err = {};
+  size_t n = 7;
+  CHECK(tokenize(none->t, "xyz", 0, scratch.data(), scratch.size(), nullptr, 0, &n, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("no unknown token") != std::string::npos);
+  CHECK(n == 7);
+  CHECK(tokenize(none->t, "", 0, scratch.data(), scratch.size(), nullptr, 0, &n, &err) == LINNET_OK);
+  t["pre_tokenizer"] = {{"type", "Metaspace"}};
+  t["model"]["continuing_subword_prefix"] = "# ";
+  Loaded refused;
+  CHECK(build(t, &refused, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("Metaspace beside a space") != std::string::npos);
+  t["pre_tokenizer"] = changed_json()["pre_tokenizer"];
+  // A name for the unknown token that is none matters only where something is unknown.
+  json plain = byte_level_json(kMerges);
+  const auto before = built(plain);
+  plain["model"]["unk_token"] = "[none]";
+  CHECK(built(plain)->blob.bytes == before->blob.bytes);
+  // A text that grows by so much does not fit into what places are counted in.
+  t["model"]["byte_fallback"] = true;
+  t["model"]["continuing_subword_prefix"] = std::string(60, '#');
+  CHECK(tokenize_scratch_bytes(built(t)->t, tok::kMaxText) == SIZE_MAX);
+}
+
 TEST_CASE("hostile tables are refused or harmless") {
   const auto bytes = built(byte_level_json(kMerges, {added_token("<|end|>", true, true, true), added_token("<|e", false)}));
   json nfc = with(byte_level_json(kMerges), "/normalizer", {{"type", "NFC"}});
   nfc["model"]["ignore_merges"] = true;
-  const auto words = built(nfc), spm = built(spm_json());
+  const auto words = built(nfc), spm = built(spm_json()), changes = built(changed_json());
   std::mt19937 rng(7);
   size_t opened = 0, tried = 0;
   std::vector<std::shared_ptr<const Loaded>> styles;
   for (const char* name : {"unigram-t5", "unigram-bytes", "wordpiece", "falcon"})
     styles.push_back(load_folder(std::string("tests/golden/tokenizers/") + name));
-  std::vector<const Loaded*> all = {bytes.get(), words.get(), spm.get()};
+  std::vector<const Loaded*> all = {bytes.get(), words.get(), spm.get(), changes.get()};
   for (const auto& style : styles) all.push_back(style.get());
   for (const Loaded* l : all) {
     const std::vector<uint8_t>& good = l->blob.bytes;
