@@ -922,7 +922,7 @@ TEST_CASE("config: Qwen3.5 as a whole and as text alone") {
   const auto read = [&s](const std::string& json, Error* e) { return spec_from_config(json, "config.json", &s, e); };
   REFUSED(read(changed("\"attn_output_gate\": true", "\"attn_output_gate\": false"), e), LINNET_UNSUPPORTED, "attn_output_gate");
   REFUSED(read(changed("_value_heads\": 32", "_value_heads\": 33"), e), LINNET_BAD_FILE, "16 key heads of 128 and 33 value heads of 128");
-  REFUSED(read(changed("_value_heads\": 32", "_value_heads\": 512"), e), LINNET_UNSUPPORTED, "numbers under the taps, more than 8192");
+  REFUSED(read(changed("_value_heads\": 32", "_value_heads\": 512"), e), LINNET_UNSUPPORTED, "channels, more than 4096");
   REFUSED(read(changed("interval\": 4", "interval\": 0"), e), LINNET_BAD_FILE, "'full_attention_interval' is 0, not above 0");
   REFUSED(read(changed("key_head_dim\": 128", "key_head_dim\": 300"), e), LINNET_BAD_FILE, "'linear_key_head_dim' is 300");
 }
