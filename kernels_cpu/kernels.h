@@ -101,7 +101,6 @@ struct FloatTables {
   float nf4[16], fp4[16], scales[256];
 };
 
-// One tier. Null members are inherited from the next weaker tier that has them.
 inline constexpr uint32_t kStatePanel = 32;
 // Tokens of a gated delta net's value head, one after the other. Of each, over keys i in their order: r = fmaf(k[i], s[i], r) from 0 on;
 // d = beta * (v - fade * r); s[i] = fmaf(k[i], d, fade * s[i]); o = fmaf(q[i], s[i], o) from 0 on.
@@ -115,6 +114,7 @@ struct DeltaSteps {
   const float *fade, *beta;  // (n)
 };
 
+// One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {
   linnet_isa isa = LINNET_ISA_AUTO;
   const char* (*start)() = nullptr;  // makes what its kernels use, at every choice of it; says why it cannot
