@@ -172,7 +172,7 @@ bool make_iterator(Machine& m, const Value& list, Value* out);
 
 // ---- characters (characters.cpp) --------------------------------------------------------------------------------------------------
 
-// As Python 3.11's str methods see one character (Unicode 14).
+// As Python 3.11's str methods see one character of Unicode 14; newer ones are of the kind that they have in Unicode 16.
 bool is_printable(uint32_t code);
 bool is_space(uint32_t code);  // also U+001C to U+001F; not U+200B
 bool is_alpha(uint32_t code);

@@ -43,9 +43,9 @@ enum Split : uint32_t {
   kSplitTekken = 5,
   kSplitDeepseek3 = 6,
   kSplitBloom = 7,
-  kSplitNumber = 8,         // \p{N}
+  kSplitNumber = 8,         // a number, as Digits sees them
   kSplitNumbers3 = 9,       // \p{N}{1,3}
-  kSplitNumbers = 10,       // \p{N}+
+  kSplitNumbers = 10,       // a run of them
   kSplitAscii3 = 11,        // [0-9][0-9][0-9]
   kSplitByteNumbers = 12,   // runs of bytes that are numbers as letters of a byte-level text: Digits behind ByteLevel
   kSplitPunctuation = 13,   // runs of \p{P} and ASCII symbols

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and unicode_properties.inc,
-../convert/library_maps.inc, library_classes.inc, library_scripts.inc and library_punctuation.inc (which needs tokenizers 0.23.3), ../chat/unicode_case.inc, and the tests' data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata; scripts from Perl's.
+"""Writes unicode_class.inc, unicode_nfc.inc and library_kinds.inc (beside this file), ../convert/unicode_maps.inc, unicode_properties.inc,
+library_maps.inc, library_classes.inc and library_scripts.inc, ../chat/unicode_case.inc, and of the tests' data nfc_cases.txt,
+character_sums.txt and library_sums.txt.
 
-Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11) and a Perl that has the same (5.36): PCRE2 10.42, which the tests
-compare the splitters with, knows the same version.
+Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11), a Perl that has the same (5.36) for the names of scripts, and
+tokenizers 0.23.3: categories and scripts are those of its regular expressions (Oniguruma's, of Unicode 16), normal forms and case are
+Python's. Tests hold characters that Unicode 14 has against Python and PCRE2 10.42, which knows the same version.
 """
+import functools
 import pathlib
 import random
 import subprocess
@@ -22,6 +25,58 @@ def is_surrogate(c):
     return 0xD800 <= c <= 0xDFFF
 
 
+def library_version():
+    from tokenizers import __version__
+    return __version__
+
+
+@functools.cache
+def library_text():
+    return "".join(chr(c) for c in range(LAST + 1) if not is_surrogate(c))
+
+
+def library_matches(regex):
+    """The characters that one of the library's regular expressions takes."""
+    from tokenizers import Regex, pre_tokenizers
+    found = pre_tokenizers.Split(Regex(regex), behavior="removed", invert=True).pre_tokenize_str(library_text())
+    return sorted({ord(c) for piece, _ in found for c in piece})
+
+
+@functools.cache
+def categories():
+    """General categories of all code points, as the library has them."""
+    of = {c: "Cs" for c in range(0xD800, 0xE000)}
+    for name in sorted({ud.category(chr(c)) for c in range(LAST + 1)} - {"Cs"}):
+        for c in library_matches(r"\p{%s}" % name):
+            assert c not in of
+            of[c] = name
+    return [of[c] for c in range(LAST + 1)]
+
+
+def category(c):
+    return categories()[c]
+
+
+def is_newer(c):
+    """Whether Unicode 14 has another category for it, which is none but for one character."""
+    return category(c) != ud.category(chr(c))
+
+
+def code_ranges(codes):
+    rows = []
+    for c in sorted(codes):
+        if rows and rows[-1][1] == c - 1:
+            rows[-1][1] = c
+        else:
+            rows.append([c, c])
+    return rows
+
+
+def range_table(kind, name, codes):
+    cells = ["{0x%X, 0x%X}" % (first, last) for first, last in code_ranges(codes)]
+    return f"constexpr {kind} {name}[] = {{\n  " + ",\n  ".join(", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)) + "};\n"
+
+
 KINDS = {"Lu": 1, "Lt": 1, "Ll": 2, "Lm": 3, "Lo": 3, "Mn": 4, "Mc": 5, "Me": 5, "Nd": 6, "Nl": 6, "No": 6, "Cc": 10, "Cf": 10, "Co": 10}
 
 
@@ -29,8 +84,7 @@ def char_kind(c):
     """CharKind of unicode.h"""
     if c in WHITE_SPACE:
         return 7
-    category = ud.category(chr(c))
-    return {"P": 8, "S": 9}.get(category[0], KINDS.get(category, 0))
+    return {"P": 8, "S": 9}.get(category(c)[0], KINDS.get(category(c), 0))
 
 
 def two_level(values, block):
@@ -63,7 +117,7 @@ def write_class():
     values = [char_kind(c) for c in range(LAST + 1)]
     index, blocks = two_level(values, 128)
     packed = [b[i] | b[i + 1] << 4 for b in blocks for i in range(0, 128, 2)]
-    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. Four bits per code point, blocks of 128.\n"
+    text = "// Made by make_unicode.py from tokenizers " + library_version() + ": do not edit. Four bits per code point, blocks of 128.\n"
     text += array("kKindIndex", index_type(index), index) + array("kKindBits", "uint8_t", packed)
     (HERE / "unicode_class.inc").write_text(text)
 
@@ -88,55 +142,43 @@ def write_maps():
 
 
 def write_library():
-    """Where the tokenizers library, whose tables are of Unicode 8, 9 and 16, sees a character otherwise than Unicode 14 has it."""
-    from tokenizers import __version__, normalizers, pre_tokenizers
+    """Where other parts of the library than its regular expressions, whose tables are of Unicode 8, 9, 16 and 17, see a character otherwise."""
+    from tokenizers import normalizers, pre_tokenizers
     plain = [c for c in range(LAST + 1) if not is_surrogate(c)]
     bert = lambda **on: normalizers.BertNormalizer(**{"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False, **on})
     goes = lambda n: lambda c: n.normalize_str("a" + chr(c)) == "a"
-    control = lambda c: c in (0, 0xFFFD) or (c not in (9, 10, 13) and (ud.category(chr(c)) in ("Cc", "Cf", "Co")))
+    control = lambda c: c in (0, 0xFFFD) or (c not in (9, 10, 13) and category(c) in ("Cc", "Cf", "Co"))
     apart = lambda c: len(pre_tokenizers.Punctuation().pre_tokenize_str("a" + chr(c) + "b")) == 3
+    digit = lambda c: len(pre_tokenizers.Digits().pre_tokenize_str("a" + chr(c))) == 2
+    words = pre_tokenizers.Whitespace()
+    word = lambda c: len(words.pre_tokenize_str("a" + chr(c))) == 1 and words.pre_tokenize_str("a" + chr(c))[0][1][1] == 2
+    letters = lambda c: category(c)[0] in "LMN" or category(c) == "Pc" or c in (0x200C, 0x200D)
     odd = {"kOddControls": (control, goes(bert(clean_text=True))),
-           "kOddMarks": (lambda c: ud.category(chr(c)) == "Mn", goes(bert(strip_accents=True))),
-           "kOddAccents": (lambda c: ud.category(chr(c))[0] == "M", goes(normalizers.StripAccents())),
-           "kOddPunctuation": (lambda c: ud.category(chr(c))[0] == "P" or chr(c) in "$+<=>^`|~", apart)}
+           "kOddMarks": (lambda c: category(c) == "Mn", goes(bert(strip_accents=True))),
+           "kOddAccents": (lambda c: category(c)[0] == "M", goes(normalizers.StripAccents())),
+           "kOddPunctuation": (lambda c: category(c)[0] == "P" or chr(c) in "$+<=>^`|~", apart),
+           "kOddDigits": (lambda c: category(c)[0] == "N", digit),
+           "kOddWords": (letters, word)}
+    core = ("kOddPunctuation", "kOddDigits", "kOddWords")
     files = {True: "", False: ""}
     for name, (ours, theirs) in odd.items():
-        ranges = []
-        for c in plain:
-            if ours(c) == theirs(c) or (name == "kOddMarks" and ud.normalize("NFD", chr(c)) != chr(c)):
-                continue
-            if ranges and ranges[-1][1] == c - 1:
-                ranges[-1][1] = c
-            else:
-                ranges.append([c, c])
-        cells = ["{0x%X, 0x%X}" % (first, last) for first, last in ranges]
-        lines = [", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)]
-        files[name == "kOddPunctuation"] += "constexpr CodeRange %s[] = {\n  " % name + ",\n  ".join(lines) + "};\n"
+        differ = [c for c in plain if ours(c) != theirs(c) and not (name == "kOddMarks" and ud.normalize("NFD", chr(c)) != chr(c))]
+        files[name in core] += range_table("CodeRange", name, differ)
     lower = normalizers.Lowercase()
     cells = ['{0x%X, "%s"}' % (c, c_text(lower.normalize_str(chr(c)))) for c in plain if lower.normalize_str(chr(c)) != chr(c).lower()]
     files[False] += "constexpr MapEntry kOddLower[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)) + "};\n"
     kd = normalizers.NFKD()
     cells = ["0x%X" % c for c in plain if kd.normalize_str(chr(c)) == chr(c) != ud.normalize("NFKD", chr(c)) and ud.normalize("NFD", chr(c)) == chr(c)]
     files[False] += "constexpr uint32_t kNotCompatible[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 12]) for i in range(0, len(cells), 12)) + "};\n"
-    for core, file in ((True, HERE / "library_punctuation.inc"), (False, HERE.parent / "convert" / "library_maps.inc")):
-        file.write_text("// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What it sees otherwise than Unicode 14.\n" + files[core])
+    for in_core, file in ((True, HERE / "library_kinds.inc"), (False, HERE.parent / "convert" / "library_maps.inc")):
+        file.write_text("// Made by make_unicode.py from tokenizers " + library_version() + ": do not edit. What parts of it see otherwise than unicode_class.inc.\n" + files[in_core])
 
 
 def write_library_classes():
-    """What the library's [[:alpha:]], [[:lower:]] and [[:upper:]] have beyond general categories, of Unicode 14's characters."""
-    from tokenizers import Regex, __version__, pre_tokenizers
-    known = [chr(c) for c in range(LAST + 1) if ud.category(chr(c)) not in ("Cn", "Cs")]
-    text = "// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What its POSIX classes have beyond categories.\n"
+    """What the library's [[:alpha:]], [[:lower:]] and [[:upper:]] have beyond general categories."""
+    text = "// Made by make_unicode.py from tokenizers " + library_version() + ": do not edit. What its POSIX classes have beyond categories.\n"
     for name, regex in (("kAlphabeticMarks", r"[[:alpha:]&&\p{M}]"), ("kOtherLower", r"[[:lower:]&&\P{Ll}]"), ("kOtherUpper", r"[[:upper:]&&\P{Lu}]")):
-        found = pre_tokenizers.Split(Regex(regex), behavior="removed", invert=True).pre_tokenize_str("".join(known))
-        rows = []
-        for c in (ord(c) for piece, _ in found for c in piece):
-            if rows and rows[-1][1] == c - 1:
-                rows[-1][1] = c
-            else:
-                rows.append([c, c])
-        cells = ["{0x%X, 0x%X}" % (first, last) for first, last in rows]
-        text += "constexpr CharRange %s[] = {\n  " % name + ",\n  ".join(", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)) + "};\n"
+        text += range_table("CharRange", name, library_matches(regex))
     (HERE.parent / "convert" / "library_classes.inc").write_text(text)
 
 
@@ -147,24 +189,32 @@ print "$first->[$_] $script->[$_]\\n" for 0 .. $#$first;
 """
 
 
-def script_starts():
+NEWER_SCRIPTS = ("Kawi", "Nag_Mundari", "Garay", "Gurung_Khema", "Kirat_Rai", "Ol_Onal", "Sunuwar", "Todhri", "Tulu_Tigalari")  # of Unicode 15 and 16
+
+
+@functools.cache
+def scripts():
+    """Scripts of all code points, as the library has them."""
     version, *rows = subprocess.run(["perl", "-e", PERL_SCRIPTS], check=True, capture_output=True, text=True).stdout.split("\n")
     assert version == ud.unidata_version
-    return {int(first): script for first, script in (row.split() for row in rows if row)}
+    of = ["Unknown"] * (LAST + 1)
+    for name in sorted({row.split()[1] for row in rows if row} - {"Unknown"} | set(NEWER_SCRIPTS)):
+        for c in library_matches(r"\p{%s}" % name):
+            assert of[c] == "Unknown"
+            of[c] = name
+    assert all((of[c] == "Unknown") == (category(c) in ("Cn", "Co", "Cs")) for c in range(LAST + 1))
+    return of
 
 
 def write_library_scripts():
-    """What the library's UnicodeScripts, whose tables are older, takes for another script than Unicode 14 has it."""
-    from tokenizers import __version__, pre_tokenizers
+    """What the library's UnicodeScripts, whose tables are older, takes for another script than its regular expressions."""
+    from tokenizers import pre_tokenizers
     split = pre_tokenizers.UnicodeScripts()
 
     def pieces(text):
         return len(split.pre_tokenize_str(text))
-    starts, script, of = script_starts(), None, {}
+    of = ["Han" if script in ("Hiragana", "Katakana") else script for script in scripts()]
     examples, none, odd = {}, [], []
-    for c in range(LAST + 1):
-        script = starts.get(c, script)
-        of[c] = "Han" if script in ("Hiragana", "Katakana") else script
     for c in [c for c in range(LAST + 1) if not is_surrogate(c)]:
         if pieces(chr(c)) == 0:  # of any script
             if of[c] != "Unknown":
@@ -176,7 +226,7 @@ def write_library_scripts():
         if pieces(examples.setdefault(of[c], chr(c)) + chr(c)) != 1:
             odd.append((c, ord(next(e for e in examples.values() if pieces(e + chr(c)) == 1))))
     assert all(a == b or pieces(a + b) == 2 for a in examples.values() for b in examples.values())
-    text = "// Made by make_unicode.py from tokenizers " + __version__ + ": do not edit. What its UnicodeScripts takes for any script's.\n"
+    text = "// Made by make_unicode.py from tokenizers " + library_version() + ": do not edit. What its UnicodeScripts takes for any script's.\n"
     cells = ["{0x%X, 0x%X}" % (first, last) for first, last in none]
     text += "constexpr CharRange kAnyScript[] = {\n  " + ",\n  ".join(", ".join(cells[i:i + 8]) for i in range(0, len(cells), 8)) + "};\n"
     text += "// And what is of the script that another character is of.\n"
@@ -186,22 +236,20 @@ def write_library_scripts():
 
 def write_properties():
     """What \\p{...} names: general categories and scripts, for the converter's patterns."""
-    starts = script_starts()
-    scripts, categories = sorted(set(starts.values())), sorted({ud.category(chr(c)) for c in range(LAST + 1)})
-    assert len(scripts) < 256
-    cells, last, script = [], None, None
+    names = {"kCategories": sorted(set(categories())), "kScripts": sorted(set(scripts()))}
+    assert len(names["kScripts"]) < 256
+    cells, last = [], None
     for c in range(LAST + 1):
-        script = starts.get(c, script)
-        now = (categories.index(ud.category(chr(c))), scripts.index(script))
+        now = (names["kCategories"].index(category(c)), names["kScripts"].index(scripts()[c]))
         if now != last:
             cells.append("{0x%x, %d, %d}" % (c, *now))
         last = now
-    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. From that code point on, category and script.\n"
+    text = "// Made by make_unicode.py from tokenizers " + library_version() + ": do not edit. From that code point on, category and script.\n"
     text += "constexpr PropertyRange kProperties[] = {\n  "
     text += ",\n  ".join(", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)) + "};\n"
-    for name, names in (("kCategories", categories), ("kScripts", [s.lower().replace("_", "") for s in scripts])):
-        lines = [", ".join('"%s"' % x for x in names[i:i + 9]) for i in range(0, len(names), 9)]
-        text += f"constexpr std::string_view {name}[] = {{\n  " + ",\n  ".join(lines) + "};\n"
+    for name, rows in names.items():
+        rows = ['"%s"' % (x.lower().replace("_", "") if name == "kScripts" else x) for x in rows]
+        text += f"constexpr std::string_view {name}[] = {{\n  " + ",\n  ".join(", ".join(rows[i:i + 9]) for i in range(0, len(rows), 9)) + "};\n"
     (HERE.parent / "convert" / "unicode_properties.inc").write_text(text)
 
 
@@ -288,8 +336,8 @@ def steps(mapping):
 
 
 def write_case():
-    """What str's methods need beyond the kinds of unicode_class.inc."""
-    plain = [c for c in range(LAST + 1) if not is_surrogate(c)]
+    """What str's methods need beyond the kinds of unicode_class.inc, which know characters that Python does not."""
+    plain = [c for c in range(LAST + 1) if not is_surrogate(c) and not is_newer(c)]
     kinds = {c: char_kind(c) for c in plain}
 
     def those(test):
@@ -332,8 +380,8 @@ def write_case():
 
 
 def write_sums():
-    """Per property of a character the CRC-32 over all code points: of bytes 0 and 1, or of what each becomes."""
-    plain = [chr(c) for c in range(LAST + 1) if not is_surrogate(c)]
+    """Per property of a character the CRC-32 over all code points but those newer than Python's: of bytes 0 and 1, or of what each becomes."""
+    plain = [chr(c) for c in range(LAST + 1) if not is_surrogate(c) and not is_newer(c)]
     tests = {"printable": str.isprintable, "space": str.isspace, "alpha": str.isalpha, "decimal": str.isdecimal, "digit": str.isdigit,
              "numeric": str.isnumeric, "alnum": str.isalnum, "upper": str.isupper, "lower": str.islower,
              "titlecase": lambda s: ud.category(s) == "Lt", "start": str.isidentifier, "part": lambda s: ("a" + s).isidentifier(),
@@ -343,7 +391,24 @@ def write_sums():
     lines = ["%s %08x" % (name, zlib.crc32(bytes(test(s) for s in plain))) for name, test in tests.items()]
     lines.append("value %08x" % zlib.crc32(bytes(ud.decimal(s, 255) for s in plain)))
     lines += ["%s %08x" % (name, zlib.crc32("".join(how(s) for s in plain).encode())) for name, how in maps.items()]
+    lines.insert(0, "but " + " ".join("%x-%x" % tuple(r) for r in code_ranges(c for c in range(LAST + 1) if is_newer(c))) + ";")
     (DATA / "character_sums.txt").write_text("\n".join(lines) + "\n")
+
+
+def write_library_sums():
+    """How the library cuts the text of all characters: per property the number of pieces and a sum of their bytes."""
+    from tokenizers import Regex, pre_tokenizers
+    cuts = {"Whitespace": pre_tokenizers.Whitespace(), "Digits": pre_tokenizers.Digits(), "Punctuation": pre_tokenizers.Punctuation("contiguous")}
+    for name in sorted(set(categories()) - {"Cs"}) + sorted(set(scripts())):
+        cuts[name] = pre_tokenizers.Split(Regex(r"\p{%s}+" % name), "isolated")
+    lines = []
+    for name, cut in cuts.items():
+        bytes_of = [len(piece.encode()) for piece, _ in cut.pre_tokenize_str(library_text())]
+        total = 0
+        for n in bytes_of:
+            total = (total * 31 + n) % 2**32
+        lines.append("%s %d %08x" % (name, len(bytes_of), total))
+    (DATA / "library_sums.txt").write_text("\n".join(lines) + "\n")
 
 
 def main():
@@ -358,6 +423,7 @@ def main():
     write_cases(*write_nfc())
     write_case()
     write_sums()
+    write_library_sums()
 
 
 if __name__ == "__main__":

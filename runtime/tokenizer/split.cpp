@@ -215,15 +215,7 @@ constexpr CodeRange kCased[] = {
     {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A},   {0x10400, 0x1044F}, {0x104B0, 0x104D3}, {0x104D8, 0x104FB}, {0x10C80, 0x10CB2},
     {0x10CC0, 0x10CF2}, {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
 };
-#include "library_punctuation.inc"
-// Numbers that are no part of a word (category No: superscripts, fractions, counting rods), as ranges that hold no other numbers.
-constexpr CodeRange kCounting[] = {
-    {0xB2, 0xBE},       {0x9F4, 0x9F9},     {0xB72, 0xB77},     {0xBF0, 0xBF2},     {0xC78, 0xC7E},     {0xD58, 0xD5E},
-    {0xD70, 0xD78},     {0xF2A, 0xF33},     {0x1369, 0x137C},   {0x17F0, 0x17F9},   {0x19DA, 0x19DA},   {0x2070, 0x215F},
-    {0x2189, 0x2CFD},   {0x3192, 0x32BF},   {0xA830, 0xA835},   {0x10107, 0x10133}, {0x10175, 0x10323}, {0x10858, 0x10CFF},
-    {0x10E60, 0x11065}, {0x111E1, 0x111F4}, {0x1173A, 0x1173B}, {0x118EA, 0x118F2}, {0x11C5A, 0x11C6C}, {0x11FC0, 0x11FD4},
-    {0x16B5B, 0x1D378}, {0x1E8C7, 0x1E8CF}, {0x1EC71, 0x1F10C},
-};
+#include "library_kinds.inc"
 template <size_t n>
 bool in_ranges(const CodeRange (&table)[n], uint32_t code) {
   size_t low = 0, high = n;
@@ -250,6 +242,8 @@ bool is_han_or_kana(const Cursor& at) {
 }
 bool is_letter(const Cursor& at) { return at.kind == CharClass::kLetter; }
 bool is_number(const Cursor& at) { return at.kind == CharClass::kNumber; }
+// As the library's Digits sees them: by tables of a newer Unicode.
+bool is_digit(const Cursor& at) { return is_number(at) || (at.c.code >= kOddDigits[0].first && in_ranges(kOddDigits, at.c.code)); }
 bool is_punct(const Cursor& at) { return at.fine == CharKind::kPunct; }
 bool is_punctuation(const Cursor& at) {
   return is_punct(at) != (at.c.code >= 0x80 && in_ranges(kOddPunctuation, at.c.code)) || ascii_mark(at.c.code);
@@ -316,11 +310,11 @@ size_t match(Split split, const char* text, size_t at, size_t n) {
       return more ? space + more : 0;
     }
     case kSplitNumber:
-      return run(text, at, n, is_number, 1);
+      return run(text, at, n, is_digit, 1);
     case kSplitNumbers3:
       return run(text, at, n, is_number, 3);
     case kSplitNumbers:
-      return run(text, at, n, is_number);
+      return run(text, at, n, is_digit);
     case kSplitAscii3: {
       const auto digit = [&](size_t i) { return i < n && text[i] >= '0' && text[i] <= '9'; };
       return digit(at) && digit(at + 1) && digit(at + 2) ? 3 : 0;
@@ -374,14 +368,11 @@ bool is_library_punctuation(uint32_t code) {
 }
 
 bool is_word(uint32_t code) {
-  const CharKind kind = char_kind(code);
-  if (is_kind(kind, kLetters | kMarks) || code == 0x200C || code == 0x200D) return true;
-  if (kind == CharKind::kNumber) return !in_ranges(kCounting, code);
-  if (kind == CharKind::kPunct)
-    return code == '_' || code == 0x203F || code == 0x2040 || code == 0x2054 || code == 0xFE33 || code == 0xFE34 ||
-           (code >= 0xFE4D && code <= 0xFE4F) || code == 0xFF3F;
-  return (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F149) || (code >= 0x1F150 && code <= 0x1F169) ||
-         (code >= 0x1F170 && code <= 0x1F189);
+  const bool connects = code == '_' || code == 0x203F || code == 0x2040 || code == 0x2054 || code == 0xFE33 || code == 0xFE34 ||
+                        (code >= 0xFE4D && code <= 0xFE4F) || code == 0xFF3F;
+  const bool letter =
+      is_kind(char_kind(code), kLetters | kMarks | kinds(CharKind::kNumber)) || connects || code == 0x200C || code == 0x200D;
+  return letter != in_ranges(kOddWords, code);
 }
 
 bool ends_in_word(const char* text, size_t n) { return n && is_word(last_char(text, n).code); }

@@ -1,4 +1,4 @@
-// Classes of characters, words, NFC and NFD: what the tokenizer needs of Unicode (version 14).
+// Classes of characters (of Unicode 16), words, NFC and NFD (14): what the tokenizer needs of Unicode.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,8 @@ constexpr uint32_t kMarks = kinds(CharKind::kMark) | kinds(CharKind::kSpacingMar
 enum class CharClass : uint8_t { kOther = 0, kLetter = 1, kNumber = 2, kSpace = 3 };  // \p{L}, \p{N}, White_Space
 CharClass char_class(uint32_t code);                                                  // kBadByte is kOther
 
-// What regular expressions call \w: letters, marks, decimal and letter numbers, connectors such as '_', and circled letters.
+// What the library's Whitespace and the edges of its added tokens call \w: letters, marks, decimal and letter numbers, connectors such as
+// '_', and circled letters.
 bool is_word(uint32_t code);
 // What the tokenizers library takes for punctuation: \p{P} of an older Unicode, and the other marks of ASCII.
 bool is_library_punctuation(uint32_t code);

@@ -1,9 +1,12 @@
 // Classes and cases of characters against Python's: sums over all code points, as runtime/tokenizer/make_unicode.py takes them.
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/chat/machine.h"
 #include "runtime/tokenizer/unicode.h"
@@ -32,10 +35,18 @@ struct Sum {
   uint32_t value() const { return ~state; }
 };
 
+// Ranges that Python 3.11 sees otherwise than Unicode 16 has them, and surrogates.
+std::vector<std::pair<uint32_t, uint32_t>> newer = {{0xD800, 0xDFFF}};
+
 uint32_t sum_of(const std::function<void(uint32_t, Sum*)>& add) {
+  static const std::vector<bool> left_out = [] {
+    std::vector<bool> all(0x110000);
+    for (const auto& [first, last] : newer) std::fill(all.begin() + first, all.begin() + last + 1, true);
+    return all;
+  }();
   Sum sum;
   for (uint32_t code = 0; code < 0x110000; ++code)
-    if (code < 0xD800 || code >= 0xE000) add(code, &sum);
+    if (!left_out[code]) add(code, &sum);
   return sum.value();
 }
 uint32_t sum_of_class(bool (*test)(uint32_t)) {
@@ -81,7 +92,14 @@ TEST_CASE("characters are Python's") {
   REQUIRE(in);
   size_t n = 0;
   std::string name;
-  for (uint32_t want; in >> name >> std::hex >> want; ++n) {
+  REQUIRE((in >> name && name == "but"));
+  uint32_t first, last;
+  char dash;
+  while (in >> std::hex >> first >> dash >> last) newer.push_back({first, last});
+  in.clear();
+  REQUIRE(in.get() == ';');
+  CHECK(newer.size() > 50);
+  for (uint32_t want; in >> name >> want; ++n) {
     INFO(name);
     REQUIRE(sums.count(name));
     CHECK(sums.at(name)() == want);

@@ -153,8 +153,8 @@ inline std::string put_utf8(uint32_t c) {
     put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
   return s;
 }
-// What splitters tell apart, and one character in five at random, but `without`.
-inline std::string mixed_text(std::mt19937& rng, size_t most, uint32_t without) {
+// What splitters tell apart, and one character in five at random.
+inline std::string mixed_text(std::mt19937& rng, size_t most, bool (*may)(uint32_t)) {
   static const std::vector<std::string> pool = {
       "'",    "'s",     "'S",     "'re",    "'RE",    "'Ll", "'\u017F", "'t",  "l",  "a",      "Z",        "é",      "ß",
       "中",   "한",     "ع",      "1",      "23",     "٣",   "½",       "Ⅳ",   " ",  "  ",     "\t",       "\n",     "\r",
@@ -170,10 +170,16 @@ inline std::string mixed_text(std::mt19937& rng, size_t most, uint32_t without) 
     }
     uint32_t c;
     do c = static_cast<uint32_t>(rng() % (rng() % 2 ? 0x3000 : 0x110000));
-    while ((c >= 0xD800 && c < 0xE000) || c == without);
+    while (!may(c));
     text += put_utf8(c);
   }
   return text;
+}
+// Bytes of each word that a splitter which is written out makes.
+inline std::vector<size_t> words_of(tok::Split split, std::string_view text) {
+  std::vector<size_t> out;
+  for (size_t at = 0; at < text.size(); at += out.back()) out.push_back(tok::word_bytes(split, text.data(), at, text.size()));
+  return out;
 }
 inline std::string letter_of_byte(int byte) {
   for (uint32_t c = 0; c < 0x200; ++c)

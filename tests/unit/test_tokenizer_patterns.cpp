@@ -120,7 +120,7 @@ std::string random_pattern(std::mt19937& rng, int depth) {
 }  // namespace
 
 TEST_CASE("the patterns of published models are cut as PCRE2 cuts them") {
-  if (!pcre_knows_our_unicode()) return;
+  if (!pcre_knows_unicode_14()) return;
   std::mt19937 rng(21);
   for (const Family& family : kFamilies) {
     convert::SplitTables tables;
@@ -133,7 +133,7 @@ TEST_CASE("the patterns of published models are cut as PCRE2 cuts them") {
     const Regex regex(family.pcre ? family.pcre : family.pattern);
     size_t wrong = 0;
     for (int i = 0; i < (kSanitized ? 150 : 10000); ++i) {
-      const std::string text = mixed_text(rng, i % 50 ? 14 : 700, kOnlyPcreSpace);
+      const std::string text = mixed_text(rng, i % 50 ? 14 : 700, pcre_agrees);
       if (table_words(tables, text) != regex_words(regex, text) && wrong++ < 3) UNSCOPED_INFO(json(text).dump());
     }
     CHECK(wrong == 0);
@@ -143,7 +143,7 @@ TEST_CASE("the patterns of published models are cut as PCRE2 cuts them") {
 }
 
 TEST_CASE("random patterns are cut as PCRE2 cuts them") {
-  if (!pcre_knows_our_unicode()) return;
+  if (!pcre_knows_unicode_14()) return;
   std::mt19937 rng(22);
   size_t compiled = 0, tried = 0, wrong = 0;
   std::map<std::string, size_t> why;
@@ -165,13 +165,50 @@ TEST_CASE("random patterns are cut as PCRE2 cuts them") {
     for (size_t at = 0; (at = spelled.find("\\p{Han}", at)) != spelled.npos; at += 10) spelled.replace(at, 7, "\\p{sc:Han}");
     const Regex regex(spelled.c_str());
     for (int i = 0; i < 40; ++i) {
-      const std::string text = mixed_text(rng, 12, kOnlyPcreSpace);
+      const std::string text = mixed_text(rng, 12, pcre_agrees);
       if (table_words(tables, text) != regex_words(regex, text) && wrong++ < 5) UNSCOPED_INFO(pattern << " on " << json(text).dump());
     }
   }
   CHECK(wrong == 0);
   std::printf("random patterns: %zu of %zu compile\n", compiled, tried);
   for (const auto& [what, n] : why) std::printf("  refused: %s %zu\n", what.c_str(), n);
+}
+
+TEST_CASE("every character is of the categories and scripts that the tokenizers library has it in") {
+  std::ifstream in("tests/data/library_sums.txt");  // runtime/tokenizer/make_unicode.py
+  REQUIRE(in);
+  std::string all;
+  for (uint32_t c = 0; c < 0x110000; ++c)
+    if (c < 0xD800 || c >= 0xE000) all += put_utf8(c);
+  std::string name;
+  size_t want_n, n = 0;
+  uint32_t want;
+  for (; in >> name >> std::dec >> want_n >> std::hex >> want; ++n) {
+    std::vector<size_t> words;
+    if (name == "Digits" || name == "Punctuation") {
+      words = words_of(name == "Digits" ? tok::kSplitNumbers : tok::kSplitPunctuation, all);
+    } else {
+      const bool is_word = name == "Whitespace";
+      convert::SplitTables tables;
+      Error err = {};
+      REQUIRE(compile(is_word ? R"(\p{=word}+|[^\p{=word}\s]+)" : "\\p{" + name + "}+", &tables, &err) == LINNET_OK);
+      words = table_words(tables, all);
+      if (is_word) {  // whose gaps are dropped
+        const tok::CharClass space = tok::CharClass::kSpace;
+        size_t at = 0;
+        std::erase_if(words, [&](size_t bytes) {
+          at += bytes;
+          return tok::char_class(next_char(all.data() + at - bytes, bytes).code) == space;
+        });
+      }
+    }
+    uint32_t sum = 0;
+    for (const size_t bytes : words) sum = sum * 31 + static_cast<uint32_t>(bytes);
+    INFO(name);
+    CHECK(words.size() == want_n);
+    CHECK(sum == want);
+  }
+  CHECK(n > 190);
 }
 
 TEST_CASE("behaviours of a pattern are those of the tokenizers library") {
