@@ -1078,7 +1078,7 @@ TEST_CASE("zero copy on CUDA: the same bytes from where the file lies, whose pag
   CHECK(linnet_model_need(&file, &profile, &need, &err) == LINNET_BAD_PROFILE);
 }
 
-TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the GPU draws again") {
+TEST_CASE("grammars and banned strings on CUDA: the host draws, the CPU's text, what is forced too, and without one the GPU draws again") {
   FakeCuda fake(setup());
   const char* const schema =
       R"({"type":"object","properties":{"n":{"type":"integer","minimum":3,"maximum":140},"on":{"type":"boolean"}},"required":["n","on"]})";
@@ -1089,11 +1089,17 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
         err);
   linnet_view file{};
   check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
-  std::string texts[2];
-  Row rows[2];
-  for (const uint32_t gpu : {0u, 1u}) {
+  struct Run {
+    std::string text, free, without;  // under the grammar and behind it; what the model says by itself, and where some of that is banned
+    Row row;
+    size_t taken_back = 0;
+  } runs[3];
+  const char* banned = nullptr;
+  std::string banned_text;
+  for (const uint32_t which : {0u, 1u, 2u}) {  // the CPU; the GPU; the GPU with room for what a grammar forces in one pass
+    Run& run = runs[which];
     linnet_profile profile = on_gpu();
-    if (!gpu) profile.cuda = LINNET_CUDA_OFF;
+    if (!which) profile.cuda = LINNET_CUDA_OFF;
     linnet_need need{.size = sizeof need};
     linnet_model* model = nullptr;
     check(linnet_model_need(&file, &profile, &need, &err), err);
@@ -1103,7 +1109,7 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
     check(linnet_grammar_need(model, blob.data(), n, &need, &err), err);
     const Memory grammar_memory(need.bytes);
     check(linnet_grammar_init(&grammar, grammar_memory.p, need.bytes, model, blob.data(), n, &err), err);
-    const auto p = params(LINNET_I8, 1, 16, 1, 64);
+    const auto p = params(LINNET_I8, 1, 16, which == 2 ? 8 : 1, 96);
     linnet_session* session = nullptr;
     check(linnet_session_need(model, &p, &need, &err), err);
     const Memory memory(need.bytes);
@@ -1116,30 +1122,56 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
     check(linnet_grammar_set(session, 0, grammar, &err), err);
     linnet_generate_params g{};
     g.size = sizeof g;
-    const auto hear = [](void* user, int32_t, const char* utf8, size_t n_bytes) -> int {
-      static_cast<std::string*>(user)->append(utf8, n_bytes);
+    struct Heard {
+      std::string* text;
+      size_t* taken_back;
+    } heard = {&run.text, &run.taken_back};
+    const auto hear = [](void* user, int32_t token, const char* utf8, size_t n_bytes) -> int {
+      Heard& h = *static_cast<Heard*>(user);
+      if (n_bytes) h.text->append(utf8, n_bytes);
+      if (token < -1) *h.taken_back += static_cast<size_t>(-1 - token);
       return 0;
     };
     linnet_generated end{.size = sizeof end};
-    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &end, &err), err);
+    check(linnet_generate(session, 0, &g, hear, &heard, &end, &err), err);
     CHECK(end.why == LINNET_STOP_GRAMMAR);
     check(linnet_grammar_set(session, 0, nullptr, &err), err);
     g.max_tokens = 2;
     g.ignore_eos = 1;
-    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &end, &err), err);
+    check(linnet_generate(session, 0, &g, hear, &heard, &end, &err), err);
     CHECK(end.why == LINNET_STOP_LENGTH);
     const float* row = nullptr;
     size_t n_vocab = 0;
     check(linnet_logits(session, 0, 0, &row, &n_vocab, nullptr), err);
-    rows[gpu].assign(row, row + n_vocab);
+    run.row.assign(row, row + n_vocab);
+    g.max_tokens = 12;
+    for (std::string* text : {&run.free, &run.without}) {
+      check(linnet_truncate(session, 0, 0, &err), err);
+      check(linnet_sampling_set(session, 0, &sampling, &err), err);
+      check(linnet_prefill(session, 0, prompt.data(), prompt.size(), &err), err);
+      heard.text = text;
+      check(linnet_generate(session, 0, &g, hear, &heard, &end, &err), err);
+      if (banned_text.empty()) banned_text = text->substr(2, 10), banned = banned_text.c_str();
+      g.banned = &banned;
+      g.n_banned = 1;
+    }
     linnet_session_fini(session);
     linnet_model_fini(model);
   }
   linnet_file_unmap(&file);
-  INFO(texts[1]);
-  CHECK(texts[0] == texts[1]);
-  CHECK(texts[1].find("{\"n\":") == 0);
-  CHECK(same_bytes(rows[0], rows[1]));
+  for (const Run& run : runs) {
+    INFO(run.text << "\n" << run.free << "\n" << run.without << "\nwithout " << banned_text);
+    CHECK(run.text == runs[0].text);
+    CHECK(run.text.find("{\"n\":") == 0);
+    CHECK(same_bytes(run.row, runs[0].row));
+    CHECK(run.free == runs[0].free);
+    CHECK(run.free.find(banned_text) != run.free.npos);
+    CHECK(run.without == runs[0].without);
+    CHECK(run.without.find(banned_text) == run.without.npos);
+    CHECK(run.without.size() > 4);
+    CHECK(run.taken_back > 0);
+    CHECK(run.taken_back == runs[0].taken_back);
+  }
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
