@@ -13,12 +13,13 @@ enum class Has : uint8_t { kNever, kAlways, kByKey };  // kByKey: config.json sa
 
 // Where a role's rows lie in a stored tensor, which other roles may share.
 enum class HfRows : uint8_t {
-  kOwn,     // it is all the role's
-  kQkv,     // all queries, then all keys, then all values
-  kHeads,   // of each KV head its queries, its key, its value
-  kGateUp,  // gate, then up
-  kTurns,   // a row of gate, a row of up, and so on
-  kGated    // of each head its queries, then their gate
+  kOwn,      // it is all the role's
+  kQkv,      // all queries, then all keys, then all values
+  kHeads,    // of each KV head its queries, its key, its value
+  kGateUp,   // gate, then up
+  kTurns,    // a row of gate, a row of up, and so on
+  kGated,    // of each head its queries, then their gate
+  kKeyHeads  // of a gated delta net's key head its query, its key, its values, their gate; or its values' betas, then alphas
 };
 
 // A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
@@ -101,6 +102,7 @@ struct HfExperts {
   uint32_t n_absent = 0, active_absent = 0;      // where keys are absent
   uint32_t first_absent = 0, shared_absent = 0;  // first_k_dense_replace and n_shared_experts
   bool norm_in_gguf = true;                      // GGUF files do not say it
+  bool everywhere = false;                       // in all layers: files have no other d_ff than an expert's
 };
 
 // What GGUF files call a number of the spec, and what it is where they do not say.
@@ -119,10 +121,13 @@ struct GgufName {
 
 // How GGUF files of a family differ from most.
 struct GgufForm {
-  bool none = false;     // there are no such files
-  bool qkv = false;      // q, k and v are one tensor, attn_qkv
-  bool gate_up = false;  // gate and up are one tensor, ffn_up
-  uint32_t window = 0;   // sliding window where files do not say
+  bool none = false;        // there are no such files
+  bool qkv = false;         // q, k and v are one tensor, attn_qkv
+  bool gate_up = false;     // gate and up are one tensor, ffn_up
+  bool tiled = false;       // value heads of gated delta nets lie as ModelSpec.delta_tiled says
+  bool beta_alpha = false;  // beta and alpha are one tensor, ssm_ba, by key head
+  bool sections = false;    // files say which channels of RoPE go by which of four positions, of a text all the same
+  uint32_t window = 0;      // sliding window where files do not say
   uint32_t scaled_layers =
       0;  // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
   bool yarn_untruncated = false;

@@ -43,41 +43,6 @@ const HfTensor* find_name(const Folder& in, Role role, uint32_t layer, std::stri
   return first;
 }
 
-// Row i of a role is row `at(i)` of the stored tensor, which has n rows in all.
-struct RowMap {
-  uint32_t n;
-  std::function<uint32_t(uint32_t)> at;  // empty: the same rows
-};
-RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
-  const uint32_t dim = s.head_dim, q = s.n_heads * dim, kv = s.n_kv_heads * dim, group = s.n_heads / s.n_kv_heads;
-  const bool is_q = t.role == kAttnQ || t.role == kAttnQBias, is_k = t.role == kAttnK || t.role == kAttnKBias;
-  const bool is_up = t.role == kFfnUp || t.role == kFfnUpBias || t.role == kExpertUp || t.role == kExpertUpBias || t.role == kSharedUp;
-  switch (t.rows) {
-    case HfRows::kQkv: {
-      const uint32_t first = is_q ? 0 : is_k ? q : q + kv;
-      return {q + 2 * kv, [first](uint32_t i) { return first + i; }};
-    }
-    case HfRows::kHeads:
-      if (is_q) return {q + 2 * kv, [=](uint32_t i) { return i / (group * dim) * (group + 2) * dim + i % (group * dim); }};
-      return {q + 2 * kv, [=](uint32_t i) { return (i / dim * (group + 2) + group + !is_k) * dim + i % dim; }};
-    case HfRows::kGateUp: {
-      const uint32_t first = is_up ? n : 0;
-      return {2 * n, [first](uint32_t i) { return first + i; }};
-    }
-    case HfRows::kTurns:
-      return {2 * n, [is_up](uint32_t i) { return 2 * i + is_up; }};
-    case HfRows::kGated: {
-      const uint32_t gate = t.role == kAttnGate ? dim : 0;
-      return {2 * q, [=](uint32_t i) { return i / dim * 2 * dim + gate + i % dim; }};
-    }
-    case HfRows::kOwn:
-      break;
-  }
-  if (t.role == kAttnKvA)  // the latent comes first in the file, the roped part here
-    return {n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; }};
-  return {n, {}};
-}
-
 // Leaves t with n rows, of which row i is row map.at(i) of those that it had.
 void take_rows(SourceTensor* t, uint32_t n, const RowMap& map) {
   if (map.at)

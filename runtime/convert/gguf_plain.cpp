@@ -67,6 +67,20 @@ SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
   return t;
 }
 
+// Tensors whose rows lie in one as `rows` says.
+SourceTensor fused(const ModelSpec& s, HfRows rows, const std::vector<const SourceTensor*>& parts) {
+  SourceTensor t = stacked(parts);
+  const auto from = std::make_shared<std::vector<uint32_t>>(t.n);
+  uint32_t first = 0;
+  for (const SourceTensor* p : parts) {
+    const RowMap map = map_rows({"", p->role, rows}, s, p->n);
+    for (uint32_t i = 0; i < p->n; ++i) (*from)[map.at(i)] = first + i;
+    first += p->n;
+  }
+  choose_rows(&t, t.n, [from](uint32_t i) { return (*from)[i]; });
+  return t;
+}
+
 // mscale_all_dim, which the score's growth came from; 0: none. It stands in a key of its own where it is not the usual 1.
 double yarn_all(const Architecture& a, const ModelSpec& s) {
   const double log = 0.1 * std::log(s.rope_factor);
@@ -126,6 +140,25 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
   }
 }
 
+void put_delta_nets(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
+  b->u32(p + "ssm.conv_kernel", s.conv_taps);
+  b->u32(p + "ssm.state_size", s.delta_key_dim);
+  b->u32(p + "ssm.group_count", s.delta_key_heads);
+  b->u32(p + "ssm.time_step_rank", s.delta_value_heads);
+  b->u32(p + "ssm.inner_size", s.delta_value_heads * s.delta_value_dim);
+  if (a.form.sections) b->i32s(p + "rope.dimension_sections", {11, 11, 10, 0});  // asked for; whatever they are, a text's are the same
+  std::vector<bool> recurrent;
+  for (uint32_t i = 0; i < s.n_layers; ++i) recurrent.push_back(layer_spec(s, i).mixer == kMixerDelta);
+  b->booleans(p + "attention.recurrent_layers", recurrent);
+  for (uint32_t interval = 1; interval <= s.n_layers + 1; ++interval) {  // what older readers look at
+    uint32_t same = 0;
+    while (same < s.n_layers && recurrent[same] == ((same + 1) % interval != 0)) ++same;
+    if (same < s.n_layers) continue;
+    b->u32(p + "full_attention_interval", interval);
+    break;
+  }
+}
+
 // ALiBi's largest exponent, from the first head's slope.
 Status put_alibi(const Source& source, const Architecture& a, const std::string& p, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
@@ -167,7 +200,7 @@ std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, ui
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
-  if (role == kConvTaps) return {spec.conv_taps, rows / spec.conv_taps};
+  if (role == kConvTaps || role == kDeltaTaps) return {spec.conv_taps, rows / spec.conv_taps};
   if ((role == kAttnQNorm || role == kAttnKNorm) && spec.qk_norm == kQkNormLayer) return {spec.head_dim, rows / spec.head_dim};
   return role_row(role).matrix() ? std::vector<uint64_t>{k, rows} : std::vector<uint64_t>{rows};
 }
@@ -184,6 +217,10 @@ Status to_gguf_conventions(Source* source, Error* err) {
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
     spec.rope_kind = kRopePairs;
   }
+  if (a->form.tiled && spec.delta_value_heads != spec.delta_key_heads && !spec.delta_tiled) {
+    for (SourceTensor& t : source->tensors) tile_values(&t, spec, true);
+    spec.delta_tiled = 1;
+  }
   if (spec.rope_scaling == kRopeScaleLlama3) {
     if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
     std::vector<float> divisors;
@@ -199,7 +236,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv &&  // of those check_plain knows more
+    if (spec.layer_values[f] && !a.short_conv && !a.delta &&  // of those check_plain knows more
         !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
@@ -218,9 +255,13 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     const std::string blk = "blk." + std::to_string(layer) + ".";
     if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
     if (a.form.gate_up && role == kFfnGate) continue;
+    if ((a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({t, of(kAttnK, layer), of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({t, of(kAttnKBias, layer), of(kAttnVBias, layer)})};
+    if (a.delta && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {t, of(kAttnGate, layer)});
+    if (a.form.beta_alpha && role == kDeltaBeta)
+      to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {t, of(kDeltaAlpha, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({of(kFfnGate, layer), t});
     if (role_row(role).of_experts()) {
       const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
@@ -245,7 +286,7 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "feed_forward_length", s.d_ff);
   b->u32(p + "attention.head_count", s.n_heads);
   std::vector<int32_t> heads;
-  for (uint32_t i = 0; i < s.n_layers && s.conv_taps; ++i)
+  for (uint32_t i = 0; i < s.n_layers && s.conv_taps && !s.delta_value_heads; ++i)
     heads.push_back(layer_spec(s, i).mixer == kMixerConv ? 0 : static_cast<int32_t>(s.n_kv_heads));
   if (heads.empty())
     b->u32(p + "attention.head_count_kv", s.n_kv_heads);
@@ -269,6 +310,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   }
   b->u32(p + "vocab_size", s.n_vocab);
   if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);
+  if (a.delta) put_delta_nets(a, s, p, b);
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");
   for (const HfFlag& f : a.flags)
     if (f.key && std::string_view(f.key) == "use_parallel_residual") b->boolean(p + f.key, s.residual == f.if_true);

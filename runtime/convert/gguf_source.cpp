@@ -139,7 +139,8 @@ constexpr std::string_view kKnownKeys[] = {"block_count",
                                            "tensor_data_layout",
                                            "expert_count",
                                            "expert_used_count",
-                                           "expert_feed_forward_length"};
+                                           "expert_feed_forward_length",
+                                           "nextn_predict_layers"};
 // Keys of some families alone: elsewhere they would say something that is not read.
 struct FamilyKey {
   std::string_view key;
@@ -151,6 +152,7 @@ bool with_experts(const Architecture& a) { return a.experts.count; }
 bool grouped_experts(const Architecture& a) { return a.experts.group_best; }
 bool shared_gate(const Architecture& a) { return a.experts.shared_gate; }
 bool short_conv(const Architecture& a) { return a.short_conv; }
+bool delta(const Architecture& a) { return a.delta; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
 bool longrope(const Architecture& a) { return a.absent.rope_original; }
 bool slopes_by_key(const Architecture& a) { return a.absent.alibi_bias_max > 0; }
@@ -177,6 +179,14 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"expert_weights_norm", grouped_experts},
                                      {"expert_gating_func", [](const Architecture& a) { return grouped_experts(a) || a.spec.router_kind; }},
                                      {"shortconv.l_cache", short_conv},
+                                     {"ssm.conv_kernel", delta},
+                                     {"ssm.state_size", delta},
+                                     {"ssm.group_count", delta},
+                                     {"ssm.time_step_rank", delta},
+                                     {"ssm.inner_size", delta},
+                                     {"full_attention_interval", delta},
+                                     {"attention.recurrent_layers", delta},
+                                     {"rope.dimension_sections", [](const Architecture& a) { return a.form.sections; }},
                                      {"expert_group_count", grouped_experts},
                                      {"expert_group_used_count", grouped_experts}};
 // Keys that linnet supports at one value only.
@@ -184,11 +194,8 @@ struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1},
-                              {"rope.scaling.attn_factor", 1},
-                              {"rope.scaling.yarn_ext_factor", 1},
-                              {"pooling_type", 0},
-                              {"nextn_predict_layers", 0}};
+constexpr OnlyAt kOnlyAt[] = {
+    {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
 constexpr uint32_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
 
 class MetadataReader {
@@ -197,6 +204,7 @@ class MetadataReader {
   const Architecture* architecture() const { return arch_; }
   double alibi_bias_max() const { return alibi_bias_max_; }
   std::shared_ptr<void> layers() const { return layers_; }  // what the spec's layer_values point to
+  uint32_t extra_layers() const { return extra_layers_; }   // behind the decoder's: they guess tokens further on
 
   Status read(ModelSpec* s) {
     LINNET_TRY(pick_architecture());
@@ -204,9 +212,14 @@ class MetadataReader {
     *s = arch_->spec;
     std::strncpy(s->architecture, arch_->name, sizeof s->architecture - 1);
     LINNET_TRY(number("block_count", true, &s->n_layers));
+    LINNET_TRY(number("nextn_predict_layers", false, &extra_layers_));
+    if (extra_layers_ && extra_layers_ >= s->n_layers)
+      return refuse(LINNET_BAD_FILE, "key '", full("nextn_predict_layers"), "' = ", extra_layers_, " of block_count = ", s->n_layers);
+    s->n_layers -= extra_layers_;
     LINNET_TRY(number("context_length", true, &s->n_context));
     LINNET_TRY(number("embedding_length", true, &s->d_model));
-    LINNET_TRY(number("feed_forward_length", true, &s->d_ff));
+    s->d_ff = 0;
+    LINNET_TRY(number(arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length", true, &s->d_ff));
     LINNET_TRY(number("attention.head_count", true, &s->n_heads));
     LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
     s->n_kv_heads = s->n_heads;
@@ -224,6 +237,7 @@ class MetadataReader {
     LINNET_TRY(windows(s));
     LINNET_TRY(experts(s));
     if (arch_->short_conv) LINNET_TRY(convolutions(s));
+    if (arch_->delta) LINNET_TRY(delta_nets(s));
     return spec_check(*s, err_, g_.label);
   }
 
@@ -522,6 +536,36 @@ class MetadataReader {
     set_layers(s, &layers_, layers);
     return LINNET_OK;
   }
+  // Which layers are gated delta nets: by a list, or in older files all but every so manyth.
+  Status delta_nets(ModelSpec* s) {
+    uint32_t values = 0, interval = 4;
+    LINNET_TRY(number("ssm.conv_kernel", true, &s->conv_taps));
+    LINNET_TRY(number("ssm.state_size", true, &s->delta_key_dim));
+    LINNET_TRY(number("ssm.group_count", true, &s->delta_key_heads));
+    LINNET_TRY(number("ssm.time_step_rank", true, &s->delta_value_heads));
+    LINNET_TRY(number("ssm.inner_size", true, &values));
+    LINNET_TRY(number("full_attention_interval", false, &interval));
+    if (s->delta_value_heads == 0 || values % s->delta_value_heads)
+      return refuse(LINNET_BAD_FILE, "key '", full("ssm.inner_size"), "' = ", values,
+                    " is no multiple of ssm.time_step_rank = ", s->delta_value_heads);
+    s->delta_value_dim = values / s->delta_value_heads;
+    s->delta_tiled = arch_->form.tiled && s->delta_value_heads != s->delta_key_heads;
+    if (interval == 0) return refuse(LINNET_BAD_FILE, "key '", full("full_attention_interval"), "' is 0");
+    GgufValue v;
+    const bool listed = get("attention.recurrent_layers", &v);
+    if (listed && (v.type != kGgufArray || v.array_type != kGgufBool || v.count != s->n_layers + uint64_t{extra_layers_}))
+      return refuse(LINNET_BAD_FILE, "key '", full("attention.recurrent_layers"), "' = ", show(v),
+                    " is not a list of true and false for each layer");
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      layers.push_back(layer_spec(*s, i));
+      if (listed ? !v.raw[i] : (i + 1) % interval == 0) continue;
+      layers[i].mixer = kMixerDelta;
+      layers[i].rope = LayerRope::kNone;
+    }
+    set_layers(s, &layers_, layers);
+    return LINNET_OK;
+  }
   // DeepSeek: shared experts by their number, the router's scores as they are used.
   Status groups(ModelSpec* s) {
     uint32_t shared = 0, router = default_gating();
@@ -661,6 +705,7 @@ class MetadataReader {
   const Architecture* arch_ = nullptr;
   std::string prefix_;
   double alibi_bias_max_ = 0;
+  uint32_t extra_layers_ = 0;
   std::vector<bool> convolves_;  // of layers, where some are short convolutions
   std::vector<bool> windowed_;   // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;
@@ -714,40 +759,45 @@ Status rows_of_blocks(const SourceTensor& t, const uint8_t* data, uint32_t first
               " is infinite or not a number");
 }
 
-// Where a role's rows lie: rows `first` to first + its own of each part of a tensor that has `parts` of `rows` rows.
+// Where a role's rows lie.
 struct Place {
   std::string name;
-  uint32_t rows = 0, first = 0;
+  HfRows rows = HfRows::kOwn;
 };
 Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, Role role, uint32_t layer, uint32_t rows) {
   const auto has = [&](const std::string& name) { return files.tensors.count(name) > 0; };
-  const std::string blk = "blk." + std::to_string(layer) + ".", ffn_up = blk + "ffn_up.weight",
-                    gate_up_exps = blk + "ffn_gate_up_exps.weight", kv_b = blk + "attn_kv_b.weight";
-  const Place own = {gguf_tensor_name(a, s, role, layer), rows, 0};
-  const uint32_t q = s.n_heads * s.head_dim, kv = s.n_kv_heads * s.head_dim;
+  const std::string blk = "blk." + std::to_string(layer) + ".", ffn_up = blk + "ffn_up.weight";
+  const Place own = {gguf_tensor_name(a, s, role, layer)};
+  const auto or_in = [&](const char* shared, HfRows of) { return has(blk + shared) && !has(own.name) ? Place{blk + shared, of} : own; };
   switch (role) {
     case kAttnQ:
     case kAttnK:
     case kAttnV:
     case kAttnQBias:
     case kAttnKBias:
-    case kAttnVBias: {
-      const std::string name = blk + (role_row(role).matrix() ? "attn_qkv.weight" : "attn_qkv.bias");
-      const uint32_t first = role == kAttnQ || role == kAttnQBias ? 0 : role == kAttnK || role == kAttnKBias ? q : q + kv;
-      return has(name) && !has(own.name) ? Place{name, q + 2 * kv, first} : own;
-    }
+    case kAttnVBias:
+      if (a.delta && role == kAttnQ) return {own.name, HfRows::kGated};
+      return or_in(role_row(role).matrix() ? "attn_qkv.weight" : "attn_qkv.bias", HfRows::kQkv);
+    case kAttnGate:
+      return a.delta ? Place{blk + "attn_q.weight", HfRows::kGated} : own;
+    case kDeltaIn:
+    case kDeltaGate:
+      return or_in("ssm_in.weight", HfRows::kKeyHeads);  // of older files
+    case kDeltaBeta:
+    case kDeltaAlpha:
+      return or_in("ssm_ba.weight", HfRows::kKeyHeads);
     case kFfnGate:
     case kFfnUp:
       if (s.ungated || has(blk + "ffn_gate.weight") || !has(ffn_up) ||
           files.tensors.find(ffn_up)->second.second.dims[1] != 2 * uint64_t{rows})
         return own;
-      return {ffn_up, 2 * rows, role == kFfnUp ? rows : 0};
+      return {ffn_up, HfRows::kGateUp};
     case kExpertGate:
     case kExpertUp:
-      return has(gate_up_exps) && !has(own.name) ? Place{gate_up_exps, 2 * rows, role == kExpertUp ? rows : 0} : own;
+      return or_in("ffn_gate_up_exps.weight", HfRows::kGateUp);
     case kAttnKB:
     case kAttnVB:
-      return has(kv_b) && !has(own.name) ? Place{kv_b, s.n_heads * (s.qk_nope_dim + s.v_head_dim), 0} : own;
+      return or_in("attn_kv_b.weight", HfRows::kOwn);
     default:
       return own;
   }
@@ -802,14 +852,15 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   t.role = role, t.layer = layer, t.n = role_n(role, layer, s), t.k = want.matrix() ? role_k(role, layer, s) : 1;
   const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : t.n, parts = role_row(role).of_experts() ? s.n_experts : 1;
   const Place place = find_place(files, a, s, role, layer, rows);
-  const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.rows != t.n;
-  if (kv_b) t.k = s.kv_lora_rank;
+  RowMap map = map_rows({"", role, place.rows}, s, rows);
+  const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.name.ends_with("attn_kv_b.weight");
+  if (kv_b) t.k = s.kv_lora_rank, map.n = s.n_heads * (s.qk_nope_dim + s.v_head_dim);
   const auto found = files.tensors.find(place.name);
   if (found == files.tensors.end()) return fail(err, LINNET_BAD_FILE, files.first().label, ": tensor '", place.name, "' is missing");
   const GgufTensor& g = found->second.second;
   const std::string& path = found->second.first->path;
-  std::vector<uint64_t> dims = gguf_dims(role, s, t.k, place.rows, parts);
-  if (kv_b) dims = {t.k, place.rows};
+  std::vector<uint64_t> dims = gguf_dims(role, s, t.k, map.n, parts);
+  if (kv_b) dims = {t.k, map.n};
   dims.resize(3, 1);
   const bool flat = !want.matrix() && !role_row(role).of_experts() && g.n_dims == 1 && g.dims[0] == t.n;
   if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
@@ -849,14 +900,13 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
       return rows_of_blocks(self, data, first, count, to, e);
     };
   }
-  if (g.type == kGgmlNVFP4 && want.matrix()) LINNET_TRY(read_factors(files, g, path, place.rows, &t, used, err));
+  if (g.type == kGgmlNVFP4 && want.matrix()) LINNET_TRY(read_factors(files, g, path, map.n, &t, used, err));
   const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
-  if (place.rows != rows || padded != rows)
-    choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) {
-      return i % padded < rows ? i / padded * all + first + i % padded : kNoRow;
+  if (map.at || padded != rows)
+    choose_rows(&t, t.n, [=](uint32_t i) {
+      const uint32_t row = i % padded;
+      return row < rows ? i / padded * map.n + (map.at ? map.at(row) : row) : kNoRow;
     });
-  if (role == kAttnKvA)  // the latent comes first in the file, the roped part here
-    choose_rows(&t, t.n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; });
   out->tensors.push_back(std::move(t));
   return LINNET_OK;
 }
@@ -928,13 +978,23 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);
     out->spec.rope_kind = kRopeHalves;
   }
+  const auto moves = [&](const SourceTensor& t) { return t.role != kDeltaOut || inputs_move(t, out->spec.delta_value_dim); };
+  if (out->spec.delta_tiled && std::all_of(out->tensors.begin(), out->tensors.end(), moves)) {
+    for (SourceTensor& t : out->tensors) tile_values(&t, out->spec, false);
+    out->spec.delta_tiled = 0;
+  }
   // Of a quantised file an embedding or LM head that is not stays what it is.
   if (std::any_of(out->tensors.begin(), out->tensors.end(), [](const SourceTensor& t) { return t.own != LINNET_FORMAT_DEFAULT; }))
     for (SourceTensor& t : out->tensors)
       if ((t.role == kTokenEmbd || t.role == kOutput) && t.own == LINNET_FORMAT_DEFAULT)
         t.own = t.source_type == "F16" ? LINNET_F16 : t.source_type == "BF16" ? LINNET_BF16 : t.own;
+  const auto in_extra = [&](std::string_view name) {
+    for (uint32_t i = 0; i < reader.extra_layers(); ++i)
+      if (name.starts_with("blk." + std::to_string(out->spec.n_layers + i) + ".")) return true;
+    return false;
+  };
   for (const auto& [name, where] : files->tensors)
-    if (!used.count(std::string(name)))
+    if (!used.count(std::string(name)) && !in_extra(name))
       return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ",
                   out->spec.n_layers, " layers");
   std::string vocabulary;

@@ -88,6 +88,7 @@ class ConfigReader : ConfigKeys {
     for (const Size& s : kSizes) LINNET_TRY(read_number(config_, s.key, s.field, spec));
     if (spec->d_ff == 0 && arch_->absent.d_ff) spec->d_ff = arch_->absent.d_ff * spec->d_model;
     if (arch_->mamba) LINNET_TRY(read_required(config_, "shared_intermediate_size", &ModelSpec::d_ff, spec));  // where there are no experts
+    if (arch_->experts.everywhere) LINNET_TRY(read_required(config_, arch_->experts.ff, &ModelSpec::d_ff, spec));
     if (arch_->latent) LINNET_TRY(read_latent(spec));
     LINNET_TRY(read_flags(spec));
     if (arch_->falcon) LINNET_TRY(read_falcon(spec));

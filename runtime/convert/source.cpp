@@ -102,6 +102,48 @@ void choose_inputs(SourceTensor* t, const InputsInOrder& order) {
   };
 }
 
+bool inputs_move(const SourceTensor& t, uint32_t piece) {
+  return !((t.exact_rows && t.exact.group < t.k && piece % t.exact.group) || (t.gguf_blocks && piece % gguf_block_values(t.gguf_format)));
+}
+
+void move_inputs(SourceTensor* t, uint32_t piece, const std::function<uint32_t(uint32_t)>& from) {
+  const uint32_t k = t->k;
+  // Values of a row, `n` of them of `bytes` bytes to a piece.
+  const auto move = [from, pieces = k / piece](void* values, size_t n, size_t bytes) {
+    auto* const to = static_cast<uint8_t*>(values);
+    const std::vector<uint8_t> row(to, to + pieces * n * bytes);
+    for (uint32_t i = 0; i < pieces; ++i) std::memcpy(to + i * n * bytes, row.data() + from(i) * n * bytes, n * bytes);
+  };
+  t->panel = nullptr;
+  t->rows = [=, rows = t->rows](uint32_t first, uint32_t count, float* out, Error* err) {
+    LINNET_TRY(rows(first, count, out, err));
+    for (uint32_t i = 0; i < count; ++i) move(out + size_t{i} * k, piece, sizeof *out);
+    return LINNET_OK;
+  };
+  if (t->exact_rows && t->exact.group < k && piece % t->exact.group) t->exact_rows = nullptr;
+  if (t->exact_rows)
+    t->exact_rows = [=, rows = t->exact_rows, groups = t->exact.group < k ? piece / t->exact.group : 0](uint32_t first, uint32_t count,
+                                                                                                        const ExactRows& out, Error* err) {
+      LINNET_TRY(rows(first, count, out, err));
+      for (uint32_t i = 0; i < count; ++i) {
+        const ExactRows row = exact_rows_from(out, i, k);
+        move(row.codes, piece, sizeof *row.codes);
+        if (row.halves) move(row.halves, groups, sizeof *row.halves);
+        if (row.scales) move(row.scales, groups, sizeof *row.scales);
+        if (row.zeros) move(row.zeros, groups, sizeof *row.zeros);
+      }
+      return LINNET_OK;
+    };
+  if (t->gguf_blocks && piece % gguf_block_values(t->gguf_format)) t->gguf_blocks = nullptr;
+  if (t->gguf_blocks)
+    t->gguf_blocks = [=, rows = t->gguf_blocks, blocks = piece / gguf_block_values(t->gguf_format), bytes = t->gguf_row_bytes(),
+                      block = gguf_block_bytes(t->gguf_format)](uint32_t first, uint32_t count, uint8_t* out, Error* err) {
+      LINNET_TRY(rows(first, count, out, err));
+      for (uint32_t i = 0; i < count; ++i) move(out + i * bytes, blocks, block);
+      return LINNET_OK;
+    };
+}
+
 ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k) {
   const size_t scales = row * static_cast<size_t>(div_up(k, rows.group));
   rows.codes += size_t{row} * k;
@@ -117,6 +159,77 @@ void exact_row_zero(const ExactRows& row, uint32_t k) {
   if (row.halves) std::memset(row.halves, 0, groups * sizeof *row.halves);
   if (row.scales) std::memset(row.scales, 0, groups * sizeof *row.scales);
   if (row.zeros) std::memset(row.zeros, 0, groups);
+}
+
+RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
+  const uint32_t dim = s.head_dim, q = s.n_heads * dim, kv = s.n_kv_heads * dim, group = s.n_heads / s.n_kv_heads;
+  const bool is_q = t.role == kAttnQ || t.role == kAttnQBias, is_k = t.role == kAttnK || t.role == kAttnKBias;
+  const bool is_up = t.role == kFfnUp || t.role == kFfnUpBias || t.role == kExpertUp || t.role == kExpertUpBias || t.role == kSharedUp;
+  switch (t.rows) {
+    case HfRows::kQkv: {
+      const uint32_t first = is_q ? 0 : is_k ? q : q + kv;
+      return {q + 2 * kv, [first](uint32_t i) { return first + i; }};
+    }
+    case HfRows::kHeads:
+      if (is_q) return {q + 2 * kv, [=](uint32_t i) { return i / (group * dim) * (group + 2) * dim + i % (group * dim); }};
+      return {q + 2 * kv, [=](uint32_t i) { return (i / dim * (group + 2) + group + !is_k) * dim + i % dim; }};
+    case HfRows::kGateUp: {
+      const uint32_t first = is_up ? n : 0;
+      return {2 * n, [first](uint32_t i) { return first + i; }};
+    }
+    case HfRows::kTurns:
+      return {2 * n, [is_up](uint32_t i) { return 2 * i + is_up; }};
+    case HfRows::kGated: {
+      const uint32_t gate = t.role == kAttnGate ? dim : 0;
+      return {2 * q, [=](uint32_t i) { return i / dim * 2 * dim + gate + i % dim; }};
+    }
+    case HfRows::kKeyHeads: {
+      const uint32_t values = s.delta_value_heads / s.delta_key_heads, key = s.delta_key_dim, q_all = s.delta_key_heads * key;
+      if (t.role == kDeltaBeta || t.role == kDeltaAlpha) {
+        const uint32_t part = t.role == kDeltaAlpha ? values : 0;
+        return {2 * n, [=](uint32_t i) { return i / values * 2 * values + part + i % values; }};
+      }
+      const uint32_t value = values * s.delta_value_dim, head = 2 * (key + value);
+      const auto of_values = [=](uint32_t i, uint32_t part) { return i / value * head + 2 * key + part + i % value; };
+      if (t.role == kDeltaGate) return {head * s.delta_key_heads, [=](uint32_t i) { return of_values(i, value); }};
+      return {head * s.delta_key_heads, [=](uint32_t i) {
+                if (i >= 2 * q_all) return of_values(i - 2 * q_all, 0);
+                return i % q_all / key * head + i / q_all * key + i % key;
+              }};
+    }
+    case HfRows::kOwn:
+      break;
+  }
+  if (t.role == kAttnKvA)  // the latent comes first in the file, the roped part here
+    return {n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; }};
+  return {n, {}};
+}
+
+void tile_values(SourceTensor* t, const ModelSpec& s, bool tiled) {
+  const uint32_t q_and_k = 2 * s.delta_key_heads * s.delta_key_dim, heads = s.delta_value_heads,
+                 by = tiled ? s.delta_key_heads : heads / s.delta_key_heads;
+  const auto from = [heads, by](uint32_t head) { return head % by * (heads / by) + head / by; };
+  uint32_t first = 0, dim = 1;
+  switch (t->role) {
+    case kDeltaIn:
+    case kDeltaTaps:
+      dim = t->n / (q_and_k + heads * s.delta_value_dim);
+      first = q_and_k * dim, dim *= s.delta_value_dim;
+      break;
+    case kDeltaGate:
+      dim = s.delta_value_dim;
+      break;
+    case kDeltaBeta:
+    case kDeltaAlpha:
+    case kDeltaDt:
+    case kDeltaA:
+      break;
+    case kDeltaOut:
+      return move_inputs(t, s.delta_value_dim, from);
+    default:
+      return;
+  }
+  choose_rows(t, t->n, [=](uint32_t i) { return i < first ? i : first + from((i - first) / dim) * dim + (i - first) % dim; });
 }
 
 void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<LayerSpec>& layers) {

@@ -128,6 +128,10 @@ inline constexpr uint32_t kNoRow = UINT32_MAX;
 void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from);
 // Values of rows, of which input order[j] comes to place j.
 void choose_inputs(SourceTensor* t, const InputsInOrder& order);
+// Pieces of so many inputs change places: piece i is piece from(i) of those that were. Codes and blocks go along with their scales where
+// pieces hold whole groups of them, as inputs_move() says; else values alone are left.
+bool inputs_move(const SourceTensor& t, uint32_t piece);
+void move_inputs(SourceTensor* t, uint32_t piece, const std::function<uint32_t(uint32_t)>& from);
 // The rows from `row` on; and one row of zeros.
 ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k);
 void exact_row_zero(const ExactRows& row, uint32_t k);
@@ -149,6 +153,17 @@ double yarn_grown(const ModelSpec& spec, double mscale);
 // biases alone.
 void pairs_from_halves(SourceTensor* t, uint32_t head_dim);
 void halves_from_pairs(SourceTensor* t, uint32_t head_dim);
+
+// Row i of a role is row `at(i)` of the stored tensor, which has n rows in all.
+struct RowMap {
+  uint32_t n;
+  std::function<uint32_t(uint32_t)> at;  // empty: the same rows
+};
+RowMap map_rows(const HfTensor& t, const ModelSpec& spec, uint32_t n);
+
+// Value heads of a gated delta net, of which every key head has some: those of one after those of the other, or (tiled, as llama.cpp has
+// them) the first of each, then the second of each. Their rows, and of what reads them the inputs, take the one order from the other.
+void tile_values(SourceTensor* t, const ModelSpec& spec, bool tiled);
 
 // What the llama3 scaling divides each pair's frequency by, (rope_dim / 2): GGUF files hold this as rope_freqs.weight.
 std::vector<double> llama3_divisors(const ModelSpec& spec);

@@ -19,7 +19,8 @@ struct Shape {
   uint32_t n_dense = 0;          // layers without experts before the others
   uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
 };
-constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda";
+constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda",
+               kDelta40[] = "dddadddadddadddadddadddadddadddadddaddda";
 constexpr char kLfm2Layers[] = "ccaccaccacacacac";
 // From the published config.json of each model.
 constexpr Shape kShapes[] = {
@@ -42,6 +43,28 @@ constexpr Shape kShapes[] = {
     {"qwen3.5-2b", "qwen3_5_text", 24, 2048, 8, 2, 256, 6144, 248320, 262144, 1, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta24, 0, 16, 16},
     {"qwen3.5-4b", "qwen3_5_text", 32, 2560, 16, 4, 256, 9216, 248320, 262144, 1, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta32, 0, 16, 32},
     {"qwen3.5-9b", "qwen3_5_text", 32, 4096, 16, 4, 256, 12288, 248320, 262144, 0, 1e-6, 10000000, 0, 0, 0, 0, 0, kDelta32, 0, 16, 32},
+    {"qwen3.6-35b-a3b",
+     "qwen3_5_moe_text",
+     40,
+     2048,
+     16,
+     2,
+     256,
+     512,
+     248320,
+     262144,
+     0,
+     1e-6,
+     10000000,
+     0,
+     256,
+     8,
+     512,
+     512,
+     kDelta40,
+     0,
+     16,
+     32},
     {"lfm2-350m", "lfm2", 16, 1024, 16, 8, 64, 4608, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
     {"lfm2-700m", "lfm2", 16, 1536, 24, 8, 64, 6912, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
     {"lfm2-1.2b", "lfm2", 16, 2048, 32, 8, 64, 8192, 65536, 128000, 1, 1e-5, 1000000, 0, 0, 0, 0, 0, kLfm2Layers},
@@ -200,9 +223,11 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
   spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
-  spec.qkv_bias = a->qkv_bias == Has::kAlways || s->shared_ff > 0;
+  spec.qkv_bias = a->qkv_bias == Has::kAlways;
+  for (const HfFlag& f : a->flags)
+    if (f.key) spec.*f.field = f.absent ? f.if_true : f.if_false;
   spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff,
-  spec.router_norm = s->n_experts > 0 && !s->shared_ff;
+  spec.router_norm = s->n_experts > 0 && (a->experts.norm == Has::kAlways || !s->shared_ff);
   spec.moe_first = s->n_dense;
   if (s->key_heads) spec.delta_key_heads = s->key_heads, spec.delta_value_heads = s->value_heads;
   spec.shared_ff = s->shared_ff, spec.shared_gate = s->shared_ff > 0 && a->experts.shared_gate;

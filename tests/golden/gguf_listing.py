@@ -62,6 +62,9 @@ CHANGED = {
     "hunyuan": {"rope_scaling": None},
     "llama4": {"attention_chunk_size": 8192, "attn_scale": 0.1, "floor_scale": 8192, "layer_types": None, "max_position_embeddings": 16384, "no_rope_layer_interval": 4,
                "no_rope_layers": [1, 1, 1, 0]},
+    "qwen3-5": {"full_attention_interval": 2},
+    "qwen3-5-moe": {"full_attention_interval": 2},
+    "qwen3-next": {"layer_types": ["linear_attention", "full_attention", "linear_attention"]},
     "smollm3": {"no_rope_layer_interval": 4, "no_rope_layers": [1, 1, 1, 0]},
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
@@ -104,6 +107,7 @@ def convert(folder, out):
 
     class WithoutVocabulary(kind):
         model_arch = kind.model_arch
+        no_mtp = True  # no layers for speculation
 
         @classmethod
         def filter_tensors(cls, item):

@@ -329,11 +329,23 @@ MODELS = {
     "lfm2-moe": tiny("lfm2_moe", 45, hidden_size=24, intermediate_size=36, moe_intermediate_size=12, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                      num_dense_layers=1, num_experts=5, num_experts_per_tok=2, routed_scaling_factor=1.5, layer_types=["conv", "conv", "full_attention", "conv"],
                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=20000.0)),
-    # Gated delta nets, two value heads to a key head, beside attention whose gate lies in its queries' matrix.
+    # Gated delta nets, three value heads to a key head, beside attention whose gate lies in its queries' matrix.
     "qwen3-5": tiny("qwen3_5_text", 45, hidden_size=40, intermediate_size=44, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
-                    linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=12, linear_value_head_dim=20, linear_conv_kernel_dim=4,
+                    linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=12, linear_value_head_dim=20, linear_conv_kernel_dim=4,
                     layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128, tie_word_embeddings=True,
                     rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
+    # Experts in every layer, beside a shared one that has a gate.
+    "qwen3-5-moe": tiny("qwen3_5_moe_text", 44, hidden_size=24, moe_intermediate_size=12, shared_expert_intermediate_size=20, num_hidden_layers=3,
+                        num_attention_heads=2, num_key_value_heads=1, head_dim=16, num_experts=5, num_experts_per_tok=2, linear_num_key_heads=3,
+                        linear_num_value_heads=6, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=4,
+                        layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
+    # The same with projections that go by key head, and another number of taps.
+    "qwen3-next": tiny("qwen3_next", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, shared_expert_intermediate_size=20, num_hidden_layers=3,
+                       num_attention_heads=2, num_key_value_heads=1, head_dim=16, num_experts=5, num_experts_per_tok=2, norm_topk_prob=True,
+                       linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=3,
+                       layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128,
+                       rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -395,6 +407,7 @@ PUBLISHED = {
     "mixtral": {},
     "lfm2": dict(full_attn_idxs=[1], block_dim=40, block_ff_dim=60, block_norm_eps=1e-4, block_use_swiglu=True, block_mlp_init_scale=1.0, block_out_init_scale=1.0,
                  block_use_xavier_init=True, conv_dim=40, conv_dim_out=40, conv_use_xavier_init=True, num_heads=5, use_pos_enc=True, tie_embedding=True),
+    "qwen3-next": dict(full_attention_interval=2, mlp_only_layers=[], decoder_sparse_step=1, head_dim=16, use_sliding_window=False),
     "gpt-neox": dict(rotary_pct=0.75, rotary_emb_base=10000, rope_theta=None, rope_scaling=None, partial_rotary_factor=None, attention_bias=None),
 }
 
@@ -425,8 +438,8 @@ USES = {
     "qkv": (1.2, "q_proj k_proj qkv_proj query_key_value c_attn Wqkv q_b_proj kv_b_proj"),
     "convolution in": (0.8, "in_proj"),  # three of its rows are multiplied with each other
     "taps": (1.0, "conv conv1d"),
-    "delta in": (1.0, "in_proj_qkv in_proj_z"),
-    "delta heads": (0.5, "in_proj_a in_proj_b"),
+    "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz"),
+    "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
     "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1 input_linear"),
@@ -481,7 +494,7 @@ def fill(model, seed):
             if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-            if "gemma" in config.model_type or (config.model_type.startswith("qwen3_5") and "linear_attn" not in name):  # adds 1
+            if "gemma" in config.model_type or (config.model_type.startswith(("qwen3_5", "qwen3_next")) and "linear_attn" not in name):  # adds 1
                 p.sub_(1)
         else:
             use = USE_OF[part]
@@ -596,7 +609,7 @@ def search(name):
         if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
         limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith("qwen3_5") else 0.5):  # norms of what states give amplify
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next")) else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 
@@ -667,7 +680,7 @@ def make(name, out):
         else:
             config = publish(config, name)
         file.write_text(json.dumps(config, indent=2) + "\n")
-    if name in ("gpt2", "bloom", "deepseek-v3"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation
+    if name in ("gpt2", "bloom", "deepseek-v3", "qwen3-5-moe"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation; experts in one tensor
         file = str(folder / "model.safetensors")
         tensors = {key.removeprefix("transformer."): value for key, value in load_file(file).items()}
         if name == "gpt2":
@@ -675,6 +688,10 @@ def make(name, out):
         if name == "deepseek-v3":
             tensors["model.layers.2.enorm.weight"] = torch.ones(24, dtype=torch.bfloat16)
             tensors["model.layers.2.eh_proj.weight"] = torch.ones(24, 48, dtype=torch.bfloat16)
+        for i in range(model.config.num_hidden_layers if name == "qwen3-5-moe" else 0):
+            experts = f"model.layers.{i}.mlp.experts."
+            gate, up, down = (torch.stack([tensors.pop(f"{experts}{e}.{part}_proj.weight") for e in range(model.config.num_experts)]) for part in ("gate", "up", "down"))
+            tensors[experts + "gate_up_proj"], tensors[experts + "down_proj"] = torch.cat([gate, up], 1), down
         save_file(tensors, file, {"format": "pt"})
     logits, info = golden(folder, seed, tokens)
     assert torch.equal(logits, want), "the folder does not read back as the model that was saved"

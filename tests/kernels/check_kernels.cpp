@@ -9,8 +9,10 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels_cpu/delta_net.h"
 #include "kernels_cpu/pack.h"
 #include "kernels_cpu/registry.h"
+#include "runtime/cache/slots.h"
 
 namespace check {
 namespace {
@@ -423,6 +425,120 @@ void check_delta(const char* tier, const T& t, const T& ref, Rng& rng) {
   }
 }
 
+// Inputs of a gated delta net whose value heads are grouped, and what comes out: (tokens, channels), (tokens, values), (tokens, heads).
+struct DeltaCase {
+  uint32_t tokens, key_heads, each, key_dim, value_dim, taps;
+  std::vector<float> conv, a, norm, x, beta, alpha, y, state;
+  uint32_t heads() const { return key_heads * each; }
+  uint32_t first() const { return 2 * key_heads * key_dim; }  // channels before the values
+  uint32_t channels() const { return first() + heads() * value_dim; }
+  size_t head_floats() const { return delta_state_floats(key_dim, value_dim); }
+};
+// The same with value heads tiled, or back.
+DeltaCase reordered(const DeltaCase& c, bool tiled) {
+  const uint32_t by = tiled ? c.key_heads : c.each, n = c.heads();
+  // `width` floats of each head behind the first floats of a row of `stride`.
+  const auto move = [&](const std::vector<float>& from, size_t stride, size_t first, size_t width) {
+    std::vector<float> to = from;
+    for (size_t row = 0; row < from.size(); row += stride)
+      for (uint32_t h = 0; h < n; ++h)
+        std::memcpy(&to[row + first + h * width], &from[row + first + (h % by * (n / by) + h / by) * width], width * sizeof(float));
+    return to;
+  };
+  DeltaCase out = c;
+  out.conv = move(c.conv, size_t{c.channels()} * c.taps, size_t{c.first()} * c.taps, size_t{c.value_dim} * c.taps);
+  out.x = move(c.x, c.channels(), c.first(), c.value_dim);
+  out.a = move(c.a, n, 0, 1), out.beta = move(c.beta, n, 0, 1), out.alpha = move(c.alpha, n, 0, 1);
+  out.y = move(c.y, size_t{n} * c.value_dim, 0, c.value_dim);
+  const size_t states = n * c.head_floats();
+  const std::vector<float> of_heads(c.state.begin(), c.state.begin() + static_cast<std::ptrdiff_t>(states));
+  const auto moved = move(of_heads, states, 0, c.head_floats());
+  std::copy(moved.begin(), moved.end(), out.state.begin());
+  const std::vector<float> rows(c.state.begin() + static_cast<std::ptrdiff_t>(states), c.state.end());
+  const auto moved_rows = move(rows, c.channels(), c.first(), c.value_dim);
+  std::copy(moved_rows.begin(), moved_rows.end(), out.state.begin() + static_cast<std::ptrdiff_t>(states));
+  return out;
+}
+
+void run_delta(const Kernels& kernels, bool tiled, DeltaCase* c) {
+  const uint32_t row_floats = c->channels() + 2 * c->heads();
+  std::vector<float> memory(c->state);
+  memory.resize(kSlotStates * c->state.size() + size_t{c->tokens} * row_floats);
+  float* of[1] = {memory.data()};
+  SlotLayer layer = {{static_cast<uint32_t>(c->state.size()), row_floats}, of};
+  Slot slot{};
+  slot.n_marks = 1;
+  slot.after = c->tokens;
+  slot.at = {c->tokens, 0};
+  Slots slots{};
+  slots.n_layers = slots.n_sequences = slots.n_states = 1;
+  slots.n_rollback = slots.n_rows = c->tokens;
+  slots.layers = &layer;
+  slots.slots = &slot;
+  const RowSpan span = {0, 0, c->tokens, 0};
+  Worker w;
+  w.kernels = &kernels;
+  cpu_delta_net(w, {&slots,
+                    0,
+                    &span,
+                    1,
+                    c->key_heads,
+                    c->heads(),
+                    c->key_dim,
+                    c->value_dim,
+                    c->taps,
+                    tiled,
+                    1e-6f,
+                    c->conv.data(),
+                    c->a.data(),
+                    c->norm.data(),
+                    c->x.data(),
+                    c->channels(),
+                    c->beta.data(),
+                    c->alpha.data(),
+                    c->heads(),
+                    c->y.data(),
+                    size_t{c->heads()} * c->value_dim});
+  std::copy(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(c->state.size()), c->state.begin());
+}
+
+// The whole net in both orders of value heads: what scalar gives with them grouped.
+void check_delta_net(const char* tier, linnet_isa isa, Rng& rng) {
+  Entry entry(tier, "delta_net", "(grouped and tiled)");
+  Kernels scalar, kernels;
+  Error err{};
+  if (kernels_resolve(LINNET_ISA_SCALAR, 0, &scalar, &err) != LINNET_OK || kernels_resolve(isa, 0, &kernels, &err) != LINNET_OK)
+    return entry.expect(false, "%s", err.text);
+  for (uint32_t i = 0; i < g_cases / 4 + 1; ++i) {
+    DeltaCase c = {
+        rng.pick(1, 20), rng.pick(1, 4), rng.pick(1, 4), rng.pick(1, 40), rng.pick(1, 70), rng.pick(2, 4), {}, {}, {}, {}, {}, {}, {}, {}};
+    const auto fill = [&](std::vector<float>* x, size_t n) {
+      x->resize(n);
+      for (float& v : *x) v = rng.unit();
+    };
+    const size_t values = size_t{c.heads()} * c.value_dim;
+    fill(&c.conv, size_t{c.channels()} * c.taps), fill(&c.a, c.heads()), fill(&c.norm, c.value_dim);
+    fill(&c.x, size_t{c.tokens} * c.channels()), fill(&c.y, c.tokens * values);
+    fill(&c.beta, size_t{c.tokens} * c.heads()), fill(&c.alpha, size_t{c.tokens} * c.heads());
+    fill(&c.state, c.heads() * c.head_floats() + size_t{c.taps - 1} * c.channels());
+    for (float& v : c.a) v = -std::fabs(v);
+    const DeltaCase tiled = reordered(c, true);
+    DeltaCase want = c;
+    run_delta(scalar, false, &want);
+    for (const bool order : {false, true}) {
+      DeltaCase got = order ? tiled : c;
+      run_delta(kernels, order, &got);
+      if (order) got = reordered(got, false);
+      entry.same(want.y.data(), got.y.data(), want.y.size(), "%u x %u heads, tiled %d", c.key_heads, c.each, order);
+      entry.same(want.state.data(), got.state.data(), want.state.size(), "states of %u x %u heads, tiled %d", c.key_heads, c.each, order);
+    }
+    if (c.key_heads == 1 || c.each == 1) continue;
+    DeltaCase wrong = tiled;
+    run_delta(kernels, false, &wrong);
+    entry.expect(reordered(wrong, false).y != want.y, "the order of %u x %u heads changes nothing", c.key_heads, c.each);
+  }
+}
+
 // ---- attention ------------------------------------------------------------------------------------------------------------------
 
 void check_softmax(const char* tier, const T& t, const T& ref, Rng& rng) {
@@ -653,6 +769,7 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
     check_map(name, "merge_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float f, float g, float*) { k.merge_row(x, w, n, f, g); });
   if (t.delta_steps) check_delta(name, t, s, rng);
+  check_delta_net(name, t.isa, rng);
   if (t.scale_row)
     check_map(name, "scale_row", t, s, rng,
               [](const T& k, float* x, const float*, uint32_t n, float f, float, float*) { k.scale_row(x, n, f); });
@@ -865,6 +982,7 @@ int run_checks(const char* isa, const char* require, uint64_t seed) {
 #endif
     check_registry();
     check_scalar(scalar, rng);
+    check_delta_net("scalar", LINNET_ISA_SCALAR, rng);
     for (uint32_t i = 0; i < scalar.n_gemm; ++i) check_every_code("scalar", scalar.gemm[i]);
     check_bench_loops("scalar", scalar, rng);
   }

@@ -123,6 +123,8 @@ constexpr Family kFamilies[] = {
     {"vaultgemma"},
     {"lfm2"},
     {"qwen3-5", 6e-3, 0.15},
+    {"qwen3-5-moe", 1.2e-2, 0.15},
+    {"qwen3-next", 1.2e-2, 0.15},
     {"lfm2-taps"},
     {"lfm2-moe", 1.2e-2, 0.15},
 };
@@ -406,6 +408,7 @@ constexpr std::string_view kOursAlone[] = {"attention.key_length",
                                            "rope.freq_base",
                                            "expert_feed_forward_length",
                                            "expert_gating_func",
+                                           "feed_forward_length",
                                            "attention.sliding_window",
                                            "attention.sliding_window_pattern",
                                            "rope.scaling.original_context_length"};

@@ -844,6 +844,209 @@ TEST_CASE("GGUF import: Gemma 1, 2 and 3 are what their folders are") {
   }
 }
 
+namespace {
+// The tensors and keys of a family with gated delta nets as llama.cpp's converter writes them, but for which layers are ones.
+GgufFile delta_file(Source source) {
+  linnet_error err = {};
+  GgufFile f;
+  REQUIRE(to_gguf_conventions(&source, &err) == LINNET_OK);
+  const ModelSpec& s = source.spec;
+  const std::string arch = architecture_by_hf(s.architecture)->gguf, p = arch + ".";
+  f.text("general.architecture", arch);
+  for (const auto& [key, value] : {std::pair{"block_count", s.n_layers},
+                                   {"context_length", s.n_context},
+                                   {"embedding_length", s.d_model},
+                                   {"feed_forward_length", s.d_ff},
+                                   {"attention.head_count", s.n_heads},
+                                   {"attention.head_count_kv", s.n_kv_heads},
+                                   {"attention.key_length", s.head_dim},
+                                   {"attention.value_length", s.head_dim},
+                                   {"rope.dimension_count", s.rope_dim},
+                                   {"ssm.conv_kernel", s.conv_taps},
+                                   {"ssm.state_size", s.delta_key_dim},
+                                   {"ssm.group_count", s.delta_key_heads},
+                                   {"ssm.time_step_rank", s.delta_value_heads},
+                                   {"ssm.inner_size", s.delta_value_heads * s.delta_value_dim}})
+    f.u32(p + key, value);
+  if (s.n_experts) {
+    f.u32(p + "expert_count", s.n_experts), f.u32(p + "expert_used_count", s.n_active);
+    f.u32(p + "expert_feed_forward_length", s.expert_ff), f.u32(p + "expert_shared_feed_forward_length", s.shared_ff);
+  }
+  f.f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
+  f.f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(s.norm_eps));
+  std::vector<const SourceTensor*> tensors;
+  for (const SourceTensor& t : source.tensors) tensors.push_back(&t);
+  std::vector<PlainTensor> plain;
+  REQUIRE(plain_tensors(s, tensors, &plain, &err) == LINNET_OK);
+  for (const PlainTensor& t : plain) {
+    std::vector<float> rows(size_t{t.rows.n} * t.rows.k);
+    REQUIRE(t.rows.rows(0, t.rows.n, rows.data(), &err) == LINNET_OK);
+    f.tensors.push_back({t.name, t.dims, kGgmlF32, std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * 4)});
+  }
+  return f;
+}
+void put_flags(GgufFile* f, const std::string& key, const std::string& flags) {
+  f->remove(key);
+  f->raw(key, kGgufArray, le(uint32_t{kGgufBool}) + le(uint64_t{flags.size()}) + flags);
+}
+// Behind a file's tensors, whose shapes `of` has in its layer 0, those of another layer.
+void put_layer(GgufFile* f, uint32_t layer) {
+  const std::vector<GgufFile::Tensor> before = f->tensors;
+  for (GgufFile::Tensor t : before)
+    if (t.name.starts_with("blk.1.")) {
+      t.name = "blk." + std::to_string(layer) + t.name.substr(5);
+      f->tensors.push_back(t);
+    }
+  f->tensors.push_back({"blk." + std::to_string(layer) + ".nextn.enorm.weight", {8}, kGgmlF32, std::string(32, '\0')});
+}
+}  // namespace
+
+TEST_CASE("GGUF import: gated delta nets are what their folders are") {
+  for (const std::string name : {"qwen3-5", "qwen3-5-moe", "qwen3-next"}) {
+    Source folder;
+    linnet_error err = {};
+    REQUIRE(source_from_folder("tests/golden/" + name, &folder, &err) == LINNET_OK);
+    const GgufFile plain = delta_file(folder);
+    const std::string p = plain.tensors.empty() ? "" : std::string(architecture_by_hf(folder.spec.architecture)->gguf) + ".";
+    const auto same = [&](const GgufFile& f) {
+      const Source got = imported([&](GgufFile& to) { to = f; });
+      ModelSpec a = got.spec, b = folder.spec;
+      for (uint32_t i = 0; i < b.n_layers; ++i) CHECK((layer_spec(a, i).mixer == layer_spec(b, i).mixer));
+      for (ModelSpec* s : {&a, &b}) std::memset(s->layer_values, 0, sizeof s->layer_values);
+      CHECK(std::memcmp(&a, &b, sizeof a) == 0);
+      CHECK(rows_of(got) == rows_of(folder));
+    };
+    INFO(name);
+    GgufFile f = plain;
+    f.u32(p + "full_attention_interval", 2);
+    same(f);
+    f = plain;
+    put_flags(&f, p + "attention.recurrent_layers", {1, 0, 1});
+    same(f);
+    // A layer for speculation behind the others.
+    put_flags(&f, p + "attention.recurrent_layers", {1, 0, 1, 0});
+    put_layer(&f, 3);
+    import_refused(f, kBad, {"attention.recurrent_layers' = an array of 4"});
+    f.key(p + "block_count")->value = le(uint32_t{kGgufU32}) + le(uint32_t{4});
+    f.u32(p + "nextn_predict_layers", 1);
+    same(f);
+    f.key(p + "nextn_predict_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{4});
+    import_refused(f, kBad, {"nextn_predict_layers' = 4 of block_count = 4"});
+    f = plain;
+    put_flags(&f, p + "attention.recurrent_layers", {1, 0, 1});
+    put_layer(&f, 3);
+    import_refused(f, kNot, {"'blk.3.", "is unknown, or has no place"});
+    f = plain;
+    f.u32(p + "full_attention_interval", 0);
+    import_refused(f, kBad, {"full_attention_interval' is 0"});
+    f = plain;
+    f.key(p + "ssm.time_step_rank")->value = le(uint32_t{kGgufU32}) + le(uint32_t{7});
+    import_refused(f, kBad, {"ssm.inner_size' = ", "no multiple of ssm.time_step_rank = 7"});
+    for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"}) {
+      f = plain;
+      f.remove(p + key);
+      import_refused(f, kBad, {p + key + "' is missing"});
+    }
+    // Older files of Qwen3-Next have all projections by key head.
+    if (name != "qwen3-next") continue;
+    f = plain;
+    f.u32(p + "full_attention_interval", 2);
+    const ModelSpec& s = folder.spec;
+    const uint32_t key = s.delta_key_dim, value = s.delta_value_heads / s.delta_key_heads * s.delta_value_dim,
+                   n = s.delta_key_heads * 2 * (key + value);
+    for (const char* blk : {"blk.0.", "blk.2."}) {
+      const std::string qkv = f.tensor(std::string(blk) + "attn_qkv.weight")->data,
+                        gate = f.tensor(std::string(blk) + "attn_gate.weight")->data;
+      const size_t row = s.d_model * sizeof(float);
+      std::string all;
+      for (uint32_t h = 0; h < s.delta_key_heads; ++h)
+        all += qkv.substr(h * key * row, key * row) + qkv.substr((s.delta_key_heads + h) * key * row, key * row) +
+               qkv.substr((2 * s.delta_key_heads * key + h * value) * row, value * row) + gate.substr(h * value * row, value * row);
+      f.remove(std::string(blk) + "attn_qkv.weight"), f.remove(std::string(blk) + "attn_gate.weight");
+      f.tensors.push_back({std::string(blk) + "ssm_in.weight", {s.d_model, n}, kGgmlF32, all});
+    }
+    same(f);
+  }
+}
+
+TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold whole, else stay") {
+  for (const uint32_t value_dim : {16u, 32u}) {
+    Source made;
+    ModelSpec& s = made.spec;
+    s = architecture_by_hf("qwen3_5_text")->spec;
+    std::strncpy(s.architecture, "qwen3_5_text", sizeof s.architecture - 1);
+    s.n_layers = 2, s.d_model = 64, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = 32, s.d_ff = 64, s.n_vocab = 48, s.n_context = 64;
+    s.rope_kind = kRopeHalves, s.rope_dim = 8, s.rope_base = 1e4, s.norm_eps = 1e-6, s.tied = 1;
+    s.rope_factor = s.rope_low = s.rope_high = 1;
+    s.delta_key_heads = 2, s.delta_value_heads = 6, s.delta_key_dim = 16, s.delta_value_dim = value_dim;
+    LayerSpec layers[2] = {layer_spec(s, 0), layer_spec(s, 1)};
+    layers[0].mixer = kMixerDelta, layers[0].rope = LayerRope::kNone;
+    set_layers(&made, {layers[0], layers[1]});
+    REQUIRE(each_tensor(s, [&](Role role, uint32_t layer) {
+              const uint32_t n = role_n(role, layer, s), k = role_row(role).matrix() ? role_k(role, layer, s) : 1;
+              const std::string data = test::tensor_data(kGgmlF32, uint64_t{n} * k, role * 7 + layer);
+              std::vector<float> values(size_t{n} * k);
+              std::memcpy(values.data(), data.data(), data.size());
+              for (float& v : values) v = role == kDeltaA ? -std::fabs(v) : role_row(role).norm() || role == kDeltaNorm ? 1 + v : v;
+              SourceTensor t = computed_tensor(role, layer, values);
+              t.n = n, t.k = k;
+              t.rows = [values, k](uint32_t first, uint32_t count, float* to, linnet_error*) {
+                std::memcpy(to, values.data() + size_t{first} * k, size_t{count} * k * sizeof(float));
+                return LINNET_OK;
+              };
+              made.tensors.push_back(t);
+              return LINNET_OK;
+            }) == LINNET_OK);
+    // The same numbers as floats and in blocks.
+    GgufFile blocks = delta_file(made);
+    put_flags(&blocks, "qwen35.attention.recurrent_layers", {1, 0});
+    GgufFile floats = blocks;
+    const std::string out = "blk.0.ssm_out.weight";
+    const size_t n = size_t{6} * value_dim * 64;
+    blocks.tensor(out)->type = kGgmlQ8_0;
+    blocks.tensor(out)->data = test::tensor_data(kGgmlQ8_0, n, 5);
+    ggml_values(kGgmlQ8_0, reinterpret_cast<const uint8_t*>(blocks.tensor(out)->data.data()), n,
+                reinterpret_cast<float*>(floats.tensor(out)->data.data()));
+    Source a = imported([&](GgufFile& to) { to = floats; }), b = imported([&](GgufFile& to) { to = blocks; });
+    CAPTURE(value_dim);
+    CHECK(a.spec.delta_tiled == 0);
+    CHECK(b.spec.delta_tiled == (value_dim == 16));
+    CHECK((rows_of(a) == rows_of(b)) == (value_dim == 32));
+    if (b.spec.delta_tiled)
+      for (SourceTensor& t : b.tensors) tile_values(&t, b.spec, false);
+    CHECK(rows_of(a) == rows_of(b));
+
+    const Folder folder;
+    const std::string f = folder.put("f.gguf", floats.bytes()), q = folder.put("q.gguf", blocks.bytes());
+    Packed packed(q, LINNET_FORMAT_DEFAULT);
+    INFO(packed.err.text);
+    REQUIRE(packed.status == LINNET_OK);
+    const Rows rows = rows_of(imported([&](GgufFile& to) { to = blocks; }));
+    const std::vector<float>& want = rows.at({kDeltaOut, 0});
+    for (uint32_t i = 0; i < 64; ++i) {
+      const std::vector<float> row = packed.row(kDeltaOut, 0, i);
+      CHECK(test::same_bytes(row, std::vector<float>(want.begin() + i * 6 * value_dim, want.begin() + (i + 1) * 6 * value_dim)));
+    }
+    test::Tokens tokens;
+    for (int32_t i = 0; i < 20; ++i) tokens.push_back(i * 7 % 48);
+    const auto of_floats = test::all_logits(test::Model(f, LINNET_F32), tokens, LINNET_F32),
+               of_blocks = test::all_logits(test::Model(q, LINNET_F32), tokens, LINNET_F32);
+    CHECK(std::isfinite(of_floats.back()[0] / of_floats.back()[1]));
+    CHECK(test::max_error(of_floats, of_blocks) < 1e-5);
+    // Written again they are the blocks that they were.
+    Options o;
+    o.plain = true;
+    o.weights = LINNET_I8G32;
+    linnet_error err = {};
+    REQUIRE(convert_to_file(q, folder.at("again.gguf"), o, &err) == LINNET_OK);
+    const std::string bytes = slurp(folder.at("again.gguf"));
+    const auto g = std::make_unique<Gguf>();
+    GgufTensor t;
+    REQUIRE((gguf_open(bytes.data(), bytes.size(), "again", g.get(), &err) == LINNET_OK && g->tensor(out, &t)));
+    CHECK(std::string(reinterpret_cast<const char*>(t.data), t.bytes) == blocks.tensor(out)->data);
+  }
+}
+
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
   import_refused(tiny_model(kGgmlF32, 1, "gptj"), kNot, {"architecture 'gptj'", "from GGUF"});
@@ -858,7 +1061,8 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   // Keys of other families' arithmetic, and values that no family of linnet's has.
   for (const char* key : {"attention.sliding_window_pattern", "attention.kv_lora_rank", "expert_gating_func", "expert_weights_scale",
                           "attention.max_alibi_bias", "use_parallel_residual", "rope.freq_base_swa", "attention.clamp_kqv",
-                          "attention.scale", "rope.scaling.yarn_log_multiplier", "attention.temperature_scale", "nextn_predict_layers"})
+                          "attention.scale", "rope.scaling.yarn_log_multiplier", "attention.temperature_scale", "ssm.conv_kernel",
+                          "full_attention_interval", "attention.recurrent_layers", "rope.dimension_sections"})
     import_refused_after([&](GgufFile& f) { f.u32(std::string("llama.") + key, 2); }, kNot, {std::string("llama.") + key, "2"});
   import_refused_after([](GgufFile& f) { f.f32("llama.rope.scaling.attn_factor", 1.5f); }, kNot, {"attn_factor", "1.5"});
   import_refused_after([](GgufFile& f) { f.f32("llama.rope.scaling.yarn_ext_factor", 0); }, kNot, {"yarn_ext_factor"});

@@ -927,6 +927,51 @@ TEST_CASE("config: Qwen3.5 as a whole and as text alone") {
   REFUSED(read(changed("key_head_dim\": 128", "key_head_dim\": 300"), e), LINNET_BAD_FILE, "'linear_key_head_dim' is 300");
 }
 
+TEST_CASE("config: Qwen3.5 with experts and Qwen3-Next") {
+  ModelSpec s;
+  const auto read = [&s](const std::string& json, Error* e) { return spec_from_config(json, "config.json", &s, e); };
+  const std::string moe =
+      R"({"architectures": ["Qwen3_5MoeForConditionalGeneration"], "model_type": "qwen3_5_moe", "image_token_id": 248056, "video_token_id": 248057,
+      "vision_start_token_id": 248053, "vision_end_token_id": 248054, "vision_config": {"depth": 27}, "tie_word_embeddings": false, "text_config": {
+      "attention_bias": false, "attn_output_gate": true, "dtype": "bfloat16", "eos_token_id": 248044, "full_attention_interval": 4, "head_dim": 256,
+      "hidden_act": "silu", "hidden_size": 2048, "layer_types": ["linear_attention", "linear_attention", "linear_attention", "full_attention"],
+      "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_value_head_dim": 128,
+      "mamba_ssm_dtype": "float32", "max_position_embeddings": 262144, "mlp_only_layers": [], "model_type": "qwen3_5_moe_text",
+      "moe_intermediate_size": 512, "mtp_num_hidden_layers": 1, "mtp_use_dedicated_embeddings": false, "num_attention_heads": 16, "num_experts": 256,
+      "num_experts_per_tok": 8, "num_hidden_layers": 4, "num_key_value_heads": 2, "output_router_logits": false, "rms_norm_eps": 1e-06,
+      "router_aux_loss_coef": 0.001, "shared_expert_intermediate_size": 512, "vocab_size": 248320, "rope_parameters": {"mrope_interleaved": true,
+      "mrope_section": [11, 11, 10], "partial_rotary_factor": 0.25, "rope_theta": 10000000, "rope_type": "default"}}})";
+  ACCEPTED(read(moe, e));
+  CHECK((s.n_experts == 256 && s.n_active == 8 && s.expert_ff == 512 && s.shared_ff == 512 && s.shared_gate && s.router_norm &&
+         s.router_kind == kRouterSoftmax && s.rope_dim == 64 && s.rope_base == 1e7 && s.attn_gate && s.delta_value_heads == 32));
+  const auto changed = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  REFUSED(read(changed(moe, "\"mlp_only_layers\": []", "\"mlp_only_layers\": [1]"), e), LINNET_UNSUPPORTED, "mlp_only_layers");
+  REFUSED(read(changed(moe, "\"mlp_only_layers\": []", "\"norm_topk_prob\": false"), e), LINNET_UNSUPPORTED, "norm_topk_prob");
+  REFUSED(read(changed(moe, "\"mlp_only_layers\": []", "\"decoder_sparse_step\": 2"), e), LINNET_UNSUPPORTED, "decoder_sparse_step");
+  REFUSED(read(changed(moe, "\"attn_output_gate\": true", "\"attn_output_gate\": false"), e), LINNET_UNSUPPORTED, "attn_output_gate");
+  REFUSED(read(changed(moe, "\"moe_intermediate_size\": 512, ", ""), e), LINNET_BAD_FILE, "'moe_intermediate_size' is missing");
+  const std::string next =
+      R"({"architectures": ["Qwen3NextForCausalLM"], "attention_bias": false, "attention_dropout": 0.0, "bos_token_id": 151643, "decoder_sparse_step": 1,
+      "eos_token_id": 151645, "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu", "hidden_size": 2048, "initializer_range": 0.02,
+      "intermediate_size": 5120, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32,
+      "linear_value_head_dim": 128, "max_position_embeddings": 262144, "mlp_only_layers": [], "model_type": "qwen3_next", "moe_intermediate_size": 512,
+      "norm_topk_prob": true, "num_attention_heads": 16, "num_experts": 512, "num_experts_per_tok": 10, "num_hidden_layers": 8,
+      "num_key_value_heads": 2, "output_router_logits": false, "partial_rotary_factor": 0.25, "rms_norm_eps": 1e-06, "rope_scaling": null,
+      "rope_theta": 10000000, "router_aux_loss_coef": 0.001, "shared_expert_intermediate_size": 512, "tie_word_embeddings": false,
+      "torch_dtype": "bfloat16", "transformers_version": "4.57.0.dev0", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936})";
+  ACCEPTED(read(next, e));
+  CHECK((s.n_experts == 512 && s.n_active == 10 && s.d_ff == 5120 && s.router_norm && s.shared_gate && s.rope_dim == 64 &&
+         s.rope_base == 1e7));
+  HfConfig c;
+  ACCEPTED(read_config(next, "config.json", &c, e));
+  for (uint32_t i = 0; i < 8; ++i) CHECK(layer_spec(c.spec, i).mixer == (i % 4 == 3 ? kMixerAttention : kMixerDelta));
+  ACCEPTED(read(changed(next, "\"mlp_only_layers\": []", "\"mlp_only_layers\": [0]"), e));
+  CHECK((layer_spec(s, 0).feed_forward == kFeedForwardDense && layer_spec(s, 1).feed_forward == kFeedForwardExperts));
+  REFUSED(read(changed(next, "\"use_sliding_window\": false", "\"linear_gate\": 1"), e), LINNET_UNSUPPORTED, "linear_gate");
+}
+
 TEST_CASE("config: families as their published files say them") {
   ModelSpec s;
   const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };
