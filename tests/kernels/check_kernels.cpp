@@ -112,7 +112,12 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
   // Of nested scales the offset is changed, an f32 that comes first.
   const uint32_t bytes = row.scale.half ? 2 : format_nested(kernel.w) ? 4 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
   const bool of_bytes = row.stored == Stored::kBlocks && !row.scale.half;
-  if (kernel.w == LINNET_IQ1_M) spot += 16 * 16;  // its scales lie behind bits of codes
+  if (kernel.w == LINNET_IQ1_M) {  // its scales lie behind bits of codes, with a digit each of what they are multiplied by
+    spot += 16 * 16;
+    for (uint32_t i = 0; i < 4; ++i)
+      spot[(2 * i + 1) * 16] =
+          static_cast<uint8_t>((spot[(2 * i + 1) * 16] & 0x0F) | (0x7800 >> 4 * i & 0xF) << 4);  // 32768: no block outweighs it
+  }
   const auto set = [&](float v) {
     if (of_bytes) {
       const uint8_t scale = kernel.w == LINNET_IQ1_M ? 6 : kernel.w == LINNET_MXFP4 ? 127 : 0x70;
