@@ -108,6 +108,7 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
           if (kept) kept[0] = beta[i], kept[a.value_heads] = fade[i];
         }
         sigmoid(t, beta, m);
+        for (uint32_t i = 0; i < m; ++i) beta[i] = a.beta_scale * beta[i];
         softplus(t, fade, m);
         for (uint32_t i = 0; i < m; ++i) fade[i] = a.a[v] * fade[i];
         t.exp_row(fade, m);

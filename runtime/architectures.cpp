@@ -460,6 +460,46 @@ constexpr HfTensor kQwen35Tensors[] = {
     {"mlp.shared_expert.down_proj.weight", kSharedDown},
 };
 
+constexpr HfTensor kOlmoHybridTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"attention_layer_norm.weight", kAttnNorm},  // of layers with a gated delta net; as transformers calls it below
+    {"feedforward_layer_norm.weight", kFfnNorm},
+    {"input_layernorm.weight", kAttnNorm},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.weight", kAttnPostNorm},  // of those that attend
+    {"feedforward_layer_norm.weight", kAttnPostNorm},    // which transformers 5 makes of it in what it saves
+    {"post_feedforward_layernorm.weight", kFfnPostNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.q_norm.weight", kAttnQNorm},
+    {"self_attn.k_norm.weight", kAttnKNorm},
+    {"linear_attn.q_proj.weight", kDeltaIn, HfRows::kPart},
+    {"linear_attn.k_proj.weight", kDeltaIn, HfRows::kPart},
+    {"linear_attn.v_proj.weight", kDeltaIn, HfRows::kPart},
+    {"linear_attn.g_proj.weight", kDeltaGate},
+    {"linear_attn.b_proj.weight", kDeltaBeta},
+    {"linear_attn.a_proj.weight", kDeltaAlpha},
+    {"linear_attn.q_conv1d.weight", kDeltaTaps, HfRows::kPart},
+    {"linear_attn.k_conv1d.weight", kDeltaTaps, HfRows::kPart},
+    {"linear_attn.v_conv1d.weight", kDeltaTaps, HfRows::kPart},
+    {"linear_attn.conv1d.weight", kDeltaTaps},
+    {"linear_attn.dt_bias", kDeltaDt},
+    {"linear_attn.A_log", kDeltaA},
+    {"linear_attn.o_norm.weight", kDeltaNorm},
+    {"linear_attn.o_proj.weight", kDeltaOut},
+    {"mlp.gate_proj.weight", kFfnGate},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+};
+
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kAfmoeNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kAfmoeTensors), {"self_attn.rotary_emb.inv_freq"}};
@@ -485,6 +525,7 @@ constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
 constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLfm2Tensors), {}};
+constexpr HfNames kOlmoHybridNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kOlmoHybridTensors), {}, {"mtp."}};
 constexpr HfNames kQwen35Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}};
 #undef LINNET_NAMES
 
@@ -1239,6 +1280,22 @@ constexpr Architecture kArchitectures[] = {
      .rope_local_plain = true,
      .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
      .absent = {.norm_eps = 1e-5, .rope_base = 500000, .window = 4096, .window_pattern = 4}},
+    // OLMo Hybrid: gated delta nets, whose layers have their norms before the branches, beside OLMo 3's layers
+    {.name = "olmo_hybrid",
+     .hf_class = "OlmoHybridForCausalLM",
+     .gguf = "olmo_hybrid",
+     .names = &kOlmoHybridNames,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .rope_by_null = true,
+     .delta = true,
+     .delta_from_heads = true,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualByMixer, .conv_taps = 4, .delta_eps = 1e-5},
+     .flags = {{"linear_allow_neg_eigval", true, &ModelSpec::delta_negative, 1, 0}},
+     .absent = {.n_context = 65536},
+     .form = {.none = true}},
     // Seed-OSS
     {.name = "seed_oss",
      .hf_class = "SeedOssForCausalLM",

@@ -19,6 +19,7 @@ enum class HfRows : uint8_t {
   kGateUp,   // gate, then up
   kTurns,    // a row of gate, a row of up, and so on
   kGated,    // of each head its queries, then their gate
+  kPart,     // some of the role's, whose tensors lie one below the other in the order of their rows here
   kKeyHeads  // of a gated delta net's key head its query, its key, its values, their gate; or its values' betas, then alphas
 };
 
@@ -153,6 +154,7 @@ struct Architecture {
   bool rope_without_windows = false;                   // but where the model has no window at all
   bool rope_required = false;                          // no RoPE parameters mean other ones than none
   bool rope_by_layer = false;                          // layer_rope_theta: a base for each layer, 0: no RoPE
+  bool rope_by_null = false;                           // rope_theta null: no RoPE
   bool rope_local_plain = false;                       // RoPE is not scaled in layers with a window
   bool rope_temperature = false;  // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;   // q's and k's norm has no weights, and layers without RoPE have none
@@ -165,6 +167,7 @@ struct Architecture {
   bool gelu_is_tanh = false;             // hidden_act "gelu" means the one by tanh
   bool short_conv = false;               // some layers are gated short convolutions
   bool delta = false;                    // some layers are gated delta nets
+  bool delta_from_heads = false;         // of which absent sizes follow from num_attention_heads and hidden_size
   bool mamba = false;           // some layers may be Mamba-2, which are refused; others are called "attention", and RoPE is said in words
   ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family

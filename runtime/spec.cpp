@@ -39,10 +39,10 @@ bool has_final_norm(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 
 bool has_final_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.norm_bias && !s.no_final_norm; }
 bool has_head_bias(const ModelSpec& s, const LayerSpec&) { return s.head_bias; }
 bool has_alibi(const ModelSpec& s, const LayerSpec&) { return s.alibi; }
-bool has_attn_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.norm_bias && norm_before(s); }
-bool has_ffn_norm(const ModelSpec& s, const LayerSpec&) { return norm_before(s) && s.residual != kResidualParallel; }
+bool has_attn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && norm_before(s, l); }
+bool has_ffn_norm(const ModelSpec& s, const LayerSpec& l) { return norm_before(s, l) && s.residual != kResidualParallel; }
 bool has_ffn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_ffn_norm(s, l); }
-bool has_post_norms(const ModelSpec& s, const LayerSpec&) { return s.residual >= kResidualPost; }
+bool has_post_norms(const ModelSpec& s, const LayerSpec& l) { return residual_of(s, l) >= kResidualPost; }
 bool has_post_norm_biases(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_post_norms(s, l); }
 
 uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
@@ -163,7 +163,7 @@ const SpecField kSpecFields[] = {
     FIELD(v_head_dim, kU32, 0, 1024, 2),
     FIELD(norm, kU32, kNormRms, kNormLayer, 3),
     FIELD(norm_bias, kU32, 0, 1, 3),
-    FIELD(residual, kU32, kResidualSerial, kResidualAfter, 3),
+    FIELD(residual, kU32, kResidualSerial, kResidualByMixer, 3, kResidualAfter, kResidualAfter),
     FIELD(no_final_norm, kU32, 0, 1, 3),
     FIELD(ungated, kU32, 0, 1, 3),
     FIELD(head_bias, kU32, 0, 1, 3),
@@ -212,6 +212,8 @@ const SpecField kSpecFields[] = {
     FIELD(delta_key_dim, kU32, 0, kMostDeltaDim, 6),
     FIELD(delta_value_dim, kU32, 0, kMostDeltaDim, 6),
     FIELD(delta_tiled, kU32, 0, 1, 6),
+    FIELD(delta_negative, kU32, 0, 1, 6),
+    FIELD(delta_eps, kF64, 0, 1, 6),
     FIELD(attn_gate, kU32, 0, 1, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;

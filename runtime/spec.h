@@ -52,7 +52,8 @@ enum Residual : uint32_t {
   kResidualParallel2 = 2,  // attn_norm(x) and ffn_norm(x)
   kResidualPost = 3,       // x + norm(f(x))
   kResidualSandwich = 4,   // x + norm(f(norm(x)))
-  kResidualAfter = 5       // norm(x + f(x))
+  kResidualAfter = 5,      // norm(x + f(x))
+  kResidualByMixer = 6     // layers that attend as kResidualPost, others as kResidualSerial
 };
 enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };  // what makes scores of the router's logits
 
@@ -134,8 +135,10 @@ struct ModelSpec {
   uint32_t conv_taps;  // of layers with a short convolution: a row of its channels sees so many, itself included; 0: no layer has one
   uint32_t delta_key_heads, delta_value_heads;  // of layers with a gated delta net; as many value heads to each key head
   uint32_t delta_key_dim, delta_value_dim;
-  uint32_t delta_tiled;  // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
-  uint32_t attn_gate;    // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t delta_tiled;     // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
+  uint32_t delta_negative;  // 1: beta is twice the sigmoid, so that states may change their sign
+  double delta_eps;         // of the norm of what states give; 0: norm_eps
+  uint32_t attn_gate;       // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];
@@ -200,8 +203,14 @@ struct LayerField {
 };
 extern const LayerField kLayerFields[kLayerFieldCount];
 
+// Where the norms of a layer stand.
+inline uint32_t residual_of(const ModelSpec& s, const LayerSpec& l) {
+  return s.residual != kResidualByMixer ? s.residual : l.mixer == kMixerAttention ? kResidualPost : kResidualSerial;
+}
 // Whether norms stand before the branches.
-inline bool norm_before(const ModelSpec& s) { return s.n_layers > 0 && s.residual != kResidualPost && s.residual != kResidualAfter; }
+inline bool norm_before(const ModelSpec& s, const LayerSpec& l) {
+  return s.n_layers > 0 && residual_of(s, l) != kResidualPost && residual_of(s, l) != kResidualAfter;
+}
 // Whether what a branch gives is not added to the residual stream at once.
 inline bool in_branch(const ModelSpec& s) {
   return (s.residual != kResidualSerial && s.residual != kResidualAfter) || (s.residual_scale != 0 && s.residual_scale != 1);

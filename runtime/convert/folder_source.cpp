@@ -193,6 +193,25 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   return LINNET_OK;
 }
 
+// A gated delta net's q, k and v, or their taps, from a tensor each.
+Status read_parts(Folder* in, Source* out, SourceTensor* t, Error* err) {
+  const HfNames& names = in->config.names;
+  const ModelSpec& s = out->spec;
+  const uint32_t keys = s.delta_key_heads * s.delta_key_dim, by = t->role == kDeltaTaps ? s.conv_taps : 1;
+  std::vector<SourceTensor> parts;
+  for (uint32_t i = 0; i < names.n_tensors; ++i) {
+    const HfTensor& entry = names.tensors[i];
+    if (entry.role != t->role || entry.rows != HfRows::kPart) continue;
+    SourceTensor& part = parts.emplace_back(*t);
+    part.n = (parts.size() < 3 ? keys : s.delta_value_heads * s.delta_value_dim) * by;
+    part.source_name = hf_tensor_name(names, entry, 0, t->layer);
+    if (names.roots[1] && !in->has(part.source_name)) part.source_name = hf_tensor_name(names, entry, 1, t->layer);
+    LINNET_TRY(read_tensor(in, entry, out, &part, err));
+  }
+  *t = stacked(std::move(parts));
+  return LINNET_OK;
+}
+
 // Rows (t->n, t->k) of one expert of a tensor that holds all of them, [experts, ...].
 Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* out, SourceTensor* t, Error* err) {
   const RowMap map = map_rows(entry, out->spec, t->n);
@@ -309,6 +328,8 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
       LINNET_TRY(one_by_one ? read_tensor(in, *entry, out, &parts[e], err) : read_stacked(in, *entry, e, out, &parts[e], err));
     }
     stack_experts(std::move(parts), &tensor);
+  } else if (entry->rows == HfRows::kPart) {
+    LINNET_TRY(read_parts(in, out, &tensor, err));
   } else {
     LINNET_TRY(one_by_one ? add_by_head(in, *entry, layer, &tensor, out->keep, err) : read_tensor(in, *entry, out, &tensor, err));
   }

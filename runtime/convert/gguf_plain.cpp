@@ -13,69 +13,15 @@ namespace {
 
 const Architecture& family(const ModelSpec& spec) { return *architecture_by_hf(spec.architecture); }
 
-// fn(part, its first row, rows) for rows of parts that lie one below the other.
-template <class Fn>
-Status each_part(const std::vector<const SourceTensor*>& parts, uint32_t first, uint32_t count, const Fn& fn) {
-  for (const SourceTensor* p : parts) {
-    if (first >= p->n) {
-      first -= p->n;
-      continue;
-    }
-    const uint32_t some = count < p->n - first ? count : p->n - first;
-    LINNET_TRY(fn(*p, first, some));
-    count -= some, first = 0;
-    if (count == 0) break;
-  }
-  return LINNET_OK;
-}
-
-// Tensors one below the other. They have as many inputs each, and codes or blocks where all have the same kind.
-SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
-  SourceTensor t = *parts.front();
-  bool blocks = true, codes = true;
-  for (const SourceTensor* p : parts) {
-    blocks = blocks && p->gguf_blocks && p->gguf_format == t.gguf_format;
-    codes = codes && p->exact_rows && p->exact == t.exact;
-    if (p->outer) t.outer = p->outer;  // plain files have none: it says that there are some
-    if (p != parts.front()) t.n += p->n;
-  }
-  t.panel = nullptr;
-  t.rows = [parts, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
-    return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
-      float* const here = std::exchange(to, to + size_t{some} * k);
-      return p.rows(at, some, here, err);
-    });
-  };
-  t.gguf_blocks = nullptr;
-  if (blocks)
-    t.gguf_blocks = [parts, bytes = t.gguf_row_bytes()](uint32_t first, uint32_t count, uint8_t* to, Error* err) {
-      return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
-        uint8_t* const here = std::exchange(to, to + some * bytes);
-        return p.gguf_blocks(at, some, here, err);
-      });
-    };
-  t.exact_rows = nullptr;
-  if (codes)
-    t.exact_rows = [parts, k = t.k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-      ExactRows to = out;
-      return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
-        const ExactRows here = to;
-        to = exact_rows_from(to, some, k);
-        return p.exact_rows(at, some, here, err);
-      });
-    };
-  return t;
-}
-
 // Tensors whose rows lie in one as `rows` says.
-SourceTensor fused(const ModelSpec& s, HfRows rows, const std::vector<const SourceTensor*>& parts) {
+SourceTensor fused(const ModelSpec& s, HfRows rows, const std::vector<SourceTensor>& parts) {
   SourceTensor t = stacked(parts);
   const auto from = std::make_shared<std::vector<uint32_t>>(t.n);
   uint32_t first = 0;
-  for (const SourceTensor* p : parts) {
-    const RowMap map = map_rows({"", p->role, rows}, s, p->n);
-    for (uint32_t i = 0; i < p->n; ++i) (*from)[map.at(i)] = first + i;
-    first += p->n;
+  for (const SourceTensor& p : parts) {
+    const RowMap map = map_rows({"", p.role, rows}, s, p.n);
+    for (uint32_t i = 0; i < p.n; ++i) (*from)[map.at(i)] = first + i;
+    first += p.n;
   }
   choose_rows(&t, t.n, [from](uint32_t i) { return (*from)[i]; });
   return t;
@@ -257,12 +203,12 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     if (a.form.gate_up && role == kFfnGate) continue;
     if ((a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
-    if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({t, of(kAttnK, layer), of(kAttnV, layer)})};
-    if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({t, of(kAttnKBias, layer), of(kAttnVBias, layer)})};
-    if (a.delta && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {t, of(kAttnGate, layer)});
+    if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
+    if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
+    if (a.delta && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)});
     if (a.form.beta_alpha && role == kDeltaBeta)
-      to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {t, of(kDeltaAlpha, layer)})};
-    if (a.form.gate_up && role == kFfnUp) to.rows = stacked({of(kFfnGate, layer), t});
+      to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
+    if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
     if (role_row(role).of_experts()) {
       const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
       choose_rows(&to.rows, rows * spec.n_experts, [=](uint32_t i) { return i / rows * padded + i % rows; });

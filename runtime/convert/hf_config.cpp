@@ -385,6 +385,9 @@ class ConfigReader : ConfigKeys {
       LINNET_TRY(read_rope_object(*rope, spec));
     else if (arch_->rope_temperature || arch_->rope_required)
       return missing("rope_parameters");
+    if (const json *base = json_member(config_, "rope_theta"), *of_rope = rope ? json_member(*rope, "rope_theta") : nullptr;
+        arch_->rope_by_null && ((base && base->is_null()) || (of_rope && of_rope->is_null())))
+      spec->rope_kind = kRopeNone, spec->rope_dim = 0, spec->rope_scaling = kRopeScaleNone;
     if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0)
       spec->rope_local_base = spec->rope_base;
     return LINNET_OK;
@@ -665,8 +668,15 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_number(config_, "linear_num_value_heads", &ModelSpec::delta_value_heads, spec));
     LINNET_TRY(read_number(config_, "linear_key_head_dim", &ModelSpec::delta_key_dim, spec));
     LINNET_TRY(read_number(config_, "linear_value_head_dim", &ModelSpec::delta_value_dim, spec));
+    if (arch_->delta_from_heads) {
+      if (!spec->delta_key_heads) spec->delta_key_heads = spec->n_heads;
+      if (!spec->delta_value_heads) spec->delta_value_heads = spec->n_heads;
+      if (!spec->delta_key_dim) spec->delta_key_dim = static_cast<uint32_t>(0.75 * spec->d_model / spec->delta_key_heads);
+      if (!spec->delta_value_dim) spec->delta_value_dim = 2 * spec->delta_key_dim;
+    }
     if (const json* types = json_member(config_, "layer_types"); types && !types->is_null())
       return read_mixers(*types, "linear_attention", kMixerDelta, spec);
+    if (arch_->delta_from_heads && spec->n_layers < 4) return missing("layer_types");  // of so few one attends all the same
     uint32_t interval = 4;
     LINNET_TRY(read_count("full_attention_interval", &interval));
     if (interval == 0) return wrong("full_attention_interval", *json_member(config_, "full_attention_interval"), "above 0");

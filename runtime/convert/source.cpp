@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "../../platform/folder.h"
 #include "../architectures.h"
@@ -16,6 +17,22 @@ template <class From>
 void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
   if (t->role != kAttnQ && t->role != kAttnK && t->role != kAttnQBias && t->role != kAttnKBias) return;
   choose_rows(t, t->n, [=](uint32_t i) { return i - i % head_dim + from(i % head_dim); });
+}
+
+// fn(part, its first row, rows) for rows of parts that lie one below the other.
+template <class Fn>
+Status each_part(const std::vector<SourceTensor>& parts, uint32_t first, uint32_t count, const Fn& fn) {
+  for (const SourceTensor& p : parts) {
+    if (first >= p.n) {
+      first -= p.n;
+      continue;
+    }
+    const uint32_t some = count < p.n - first ? count : p.n - first;
+    LINNET_TRY(fn(p, first, some));
+    count -= some, first = 0;
+    if (count == 0) break;
+  }
+  return LINNET_OK;
 }
 
 }  // namespace
@@ -87,6 +104,47 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
     }
     return LINNET_OK;
   };
+}
+
+SourceTensor stacked(std::vector<SourceTensor> from) {
+  const auto all = std::make_shared<std::vector<SourceTensor>>(std::move(from));
+  const std::vector<SourceTensor>& parts = *all;
+  SourceTensor t = parts.front();
+  bool blocks = true, codes = true;
+  for (const SourceTensor& p : parts) {
+    blocks = blocks && p.gguf_blocks && p.gguf_format == t.gguf_format;
+    codes = codes && p.exact_rows && p.exact == t.exact;
+    if (p.outer) t.outer = p.outer;  // plain files have none: it says that there are some
+    if (&p != &parts.front()) t.n += p.n, t.source_bytes += p.source_bytes;
+    if (p.own != parts.front().own) t.own = LINNET_FORMAT_DEFAULT;
+    if (p.order) t.order = p.order;  // no two need be the same
+  }
+  t.panel = nullptr;
+  t.rows = [all, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
+    return each_part(*all, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
+      float* const here = std::exchange(to, to + size_t{some} * k);
+      return p.rows(at, some, here, err);
+    });
+  };
+  t.gguf_blocks = nullptr;
+  if (blocks)
+    t.gguf_blocks = [all, bytes = t.gguf_row_bytes()](uint32_t first, uint32_t count, uint8_t* to, Error* err) {
+      return each_part(*all, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
+        uint8_t* const here = std::exchange(to, to + some * bytes);
+        return p.gguf_blocks(at, some, here, err);
+      });
+    };
+  t.exact_rows = nullptr;
+  if (codes)
+    t.exact_rows = [all, k = t.k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      ExactRows to = out;
+      return each_part(*all, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
+        const ExactRows here = to;
+        to = exact_rows_from(to, some, k);
+        return p.exact_rows(at, some, here, err);
+      });
+    };
+  return t;
 }
 
 void choose_inputs(SourceTensor* t, const InputsInOrder& order) {
@@ -197,6 +255,7 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
                 return i % q_all / key * head + i / q_all * key + i % key;
               }};
     }
+    case HfRows::kPart:
     case HfRows::kOwn:
       break;
   }

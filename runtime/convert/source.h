@@ -128,6 +128,8 @@ inline constexpr uint32_t kNoRow = UINT32_MAX;
 void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from);
 // Values of rows, of which input order[j] comes to place j.
 void choose_inputs(SourceTensor* t, const InputsInOrder& order);
+// Tensors one below the other. They have as many inputs each, and codes or blocks where all have the same kind.
+SourceTensor stacked(std::vector<SourceTensor> parts);
 // Pieces of so many inputs change places: piece i is piece from(i) of those that were. Codes and blocks go along with their scales where
 // pieces hold whole groups of them, as inputs_move() says; else values alone are left.
 bool inputs_move(const SourceTensor& t, uint32_t piece);

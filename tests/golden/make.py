@@ -340,6 +340,11 @@ MODELS = {
                         linear_num_value_heads=6, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=4,
                         layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128,
                         rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
+    # Norms before the branches of gated delta nets, whose q, k and v come apart, and behind those of attention; no RoPE.
+    "olmo-hybrid": tiny("olmo_hybrid", 44, hidden_size=40, intermediate_size=44, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=10, linear_value_head_dim=18, linear_conv_kernel_dim=4,
+                        layer_types=["linear_attention", "full_attention"], max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="default", rope_theta=None)),
     # The same with projections that go by key head, and another number of taps.
     "qwen3-next": tiny("qwen3_next", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, shared_expert_intermediate_size=20, num_hidden_layers=3,
                        num_attention_heads=2, num_key_value_heads=1, head_dim=16, num_experts=5, num_experts_per_tok=2, norm_topk_prob=True,
@@ -438,8 +443,8 @@ USES = {
     "qkv": (1.2, "q_proj k_proj qkv_proj query_key_value c_attn Wqkv q_b_proj kv_b_proj"),
     "convolution in": (0.8, "in_proj"),  # three of its rows are multiplied with each other
     "taps": (1.0, "conv conv1d"),
-    "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz"),
-    "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba"),
+    "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz g_proj"),
+    "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba a_proj b_proj"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
     "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1 input_linear"),
@@ -609,7 +614,7 @@ def search(name):
         if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
         limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next")) else 0.5):  # norms of what states give amplify
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid")) else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 
@@ -680,7 +685,7 @@ def make(name, out):
         else:
             config = publish(config, name)
         file.write_text(json.dumps(config, indent=2) + "\n")
-    if name in ("gpt2", "bloom", "deepseek-v3", "qwen3-5-moe"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation; experts in one tensor
+    if name in ("gpt2", "bloom", "deepseek-v3", "qwen3-5-moe", "olmo-hybrid"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation; experts in one tensor; convolutions that this transformers cuts in thirds
         file = str(folder / "model.safetensors")
         tensors = {key.removeprefix("transformer."): value for key, value in load_file(file).items()}
         if name == "gpt2":
@@ -688,6 +693,10 @@ def make(name, out):
         if name == "deepseek-v3":
             tensors["model.layers.2.enorm.weight"] = torch.ones(24, dtype=torch.bfloat16)
             tensors["model.layers.2.eh_proj.weight"] = torch.ones(24, 48, dtype=torch.bfloat16)
+        if name == "olmo-hybrid":
+            net = model.model.layers[0].linear_attn
+            for part, taps in zip("qkv", net.conv1d.weight.split([net.key_dim, net.key_dim, net.value_dim])):
+                tensors[f"model.layers.0.linear_attn.{part}_conv1d.weight"] = taps.contiguous()
         for i in range(model.config.num_hidden_layers if name == "qwen3-5-moe" else 0):
             experts = f"model.layers.{i}.mlp.experts."
             gate, up, down = (torch.stack([tensors.pop(f"{experts}{e}.{part}_proj.weight") for e in range(model.config.num_experts)]) for part in ("gate", "up", "down"))

@@ -493,6 +493,7 @@ void run_delta(const Kernels& kernels, bool tiled, DeltaCase* c) {
                     c->value_dim,
                     c->taps,
                     tiled,
+                    2.0f,
                     1e-6f,
                     c->conv.data(),
                     c->a.data(),

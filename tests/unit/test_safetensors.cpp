@@ -972,6 +972,39 @@ TEST_CASE("config: Qwen3.5 with experts and Qwen3-Next") {
   REFUSED(read(changed(next, "\"use_sliding_window\": false", "\"linear_gate\": 1"), e), LINNET_UNSUPPORTED, "linear_gate");
 }
 
+TEST_CASE("config: OLMo Hybrid's sizes follow from its heads, and its RoPE from null") {
+  const std::string text =
+      R"("architectures": ["OlmoHybridForCausalLM"], "attention_bias": false, "hidden_act": "silu", "hidden_size": 3840,
+      "intermediate_size": 11008, "linear_a_log_max": 16.0, "linear_a_log_min": 0.0, "linear_allow_neg_eigval": true, "linear_conv_kernel_dim": 4,
+      "linear_dt_init_floor": 0.0001, "linear_dt_max": 0.1, "linear_dt_min": 0.001, "max_position_embeddings": 65536, "model_type": "olmo_hybrid",
+      "num_attention_heads": 30, "num_hidden_layers": 8, "num_key_value_heads": 30, "rms_norm_eps": 1e-06, "tie_word_embeddings": false,
+      "vocab_size": 100352)";
+  HfConfig c;
+  const auto read = [&c](const std::string& json, Error* e) { return read_config("{" + json + "}", "config.json", &c, e); };
+  ACCEPTED(read(text, e));
+  const ModelSpec& s = c.spec;
+  CHECK((s.delta_key_heads == 30 && s.delta_value_heads == 30 && s.delta_key_dim == 96 && s.delta_value_dim == 192 && s.delta_negative &&
+         s.delta_eps == 1e-5 && s.rope_kind == kRopeHalves && s.rope_base == 10000));
+  for (uint32_t i = 0; i < 8; ++i) {
+    const bool attends = i % 4 == 3;
+    CHECK(layer_spec(s, i).mixer == (attends ? kMixerAttention : kMixerDelta));
+    CHECK((role_present(kAttnNorm, i, s) == !attends && role_present(kFfnNorm, i, s) == !attends &&
+           role_present(kAttnPostNorm, i, s) == attends && role_present(kFfnPostNorm, i, s) == attends));
+  }
+  for (const char* rope : {", \"rope_theta\": null", ", \"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": null}"}) {
+    ACCEPTED(read(text + rope, e));
+    CHECK((s.rope_kind == kRopeNone && s.rope_dim == 0));
+  }
+  ACCEPTED(read(text + ", \"rope_theta\": 500000, \"linear_num_key_heads\": 10, \"linear_key_head_dim\": 64", e));
+  CHECK(
+      (s.rope_base == 500000 && s.delta_key_heads == 10 && s.delta_value_heads == 30 && s.delta_key_dim == 64 && s.delta_value_dim == 128));
+  REFUSED(read(text + ", \"linear_gate\": true", e), LINNET_UNSUPPORTED, "linear_gate");
+  REFUSED(read(text + ", \"layer_types\": [\"linear_attention\"]", e), LINNET_BAD_FILE, "layer_types");
+  std::string few = text;
+  few.replace(few.find("layers\": 8"), 10, "layers\": 3");
+  REFUSED(read(few, e), LINNET_BAD_FILE, "'layer_types' is missing");
+}
+
 TEST_CASE("config: families as their published files say them") {
   ModelSpec s;
   const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };
