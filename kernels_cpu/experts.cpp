@@ -80,6 +80,7 @@ void choose(const Router& r, const float* s, uint32_t* experts, float* weights) 
     experts[n] = e, weights[n++] = s[e];
   }
   for (uint32_t n = 0; n < r.n_active; ++n) weights[n] = (r.normalise ? weights[n] / (sum + 1e-20f) : weights[n]) * r.scale;
+  for (uint32_t n = 0; n < r.n_active && r.weigh; ++n) weights[n] = weights[n] * r.weigh[experts[n]];
 }
 
 // Sorts the pairs of m rows by expert, counting.

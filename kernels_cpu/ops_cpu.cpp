@@ -28,6 +28,13 @@ void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t
   });
 }
 
+void embed_layers(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, uint32_t n_layers, float* y, size_t y_stride) {
+  for_rows(w, m * n_layers, [&](uint32_t i) {
+    const uint32_t token = static_cast<uint32_t>(tokens[i / n_layers]), row = token < table.n / n_layers ? token * n_layers : 0;
+    w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, row + i % n_layers, y + i * y_stride);
+  });
+}
+
 void norm_row(const Worker& w, const Norm& norm, const float* x, uint32_t n, float* y) {
   const KernelTable& t = w.kernels->t;
   if (!norm.weight) {
@@ -347,6 +354,7 @@ const Ops cpu_ops = {
     .sync = [](const Worker& w) { sync(w); },
     .pace = [](const Worker&) {},
     .embed = embed,
+    .embed_layers = embed_layers,
     .norm = norm,
     .add = add,
     .scale = scale,
@@ -365,6 +373,7 @@ const Ops cpu_ops = {
     .act_mul = act_mul,
     .gate_up = gate_up,
     .gate_up_rows = kGateUpRows,
+    .weighs_experts = true,
     .route = cpu_route,
     .gather = gather,
     .gemm_experts = gemm_experts,

@@ -189,6 +189,48 @@ constexpr HfTensor kGemma2Tensors[] = {
     {"mlp.down_proj.weight", kFfnDown},
 };
 
+constexpr HfTensor kGemma4Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"embed_tokens_per_layer.weight", kLayerEmbd},
+    {"per_layer_model_projection.weight", kLayerEmbdProj},
+    {"per_layer_projection_norm.weight", kLayerEmbdNorm},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.q_norm.weight", kAttnQNorm},
+    {"self_attn.k_norm.weight", kAttnKNorm},
+    {"post_attention_layernorm.weight", kAttnPostNorm},
+    {"pre_feedforward_layernorm.weight", kFfnNorm},
+    {"post_feedforward_layernorm.weight", kFfnPostNorm},
+    {"mlp.gate_proj.weight", kFfnGate},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+    {"mlp.gate_proj.weight", kSharedGate},  // beside experts
+    {"mlp.up_proj.weight", kSharedUp},
+    {"mlp.down_proj.weight", kSharedDown},
+    {"post_feedforward_layernorm_1.weight", kSharedPostNorm},
+    {"pre_feedforward_layernorm_2.weight", kExpertNorm},
+    {"post_feedforward_layernorm_2.weight", kExpertPostNorm},
+    {"router.scale", kRouterNorm},
+    {"router.proj.weight", kRouter},
+    {"router.per_expert_scale", kExpertScale},
+    {"experts.gate_up_proj", kExpertGate, HfRows::kGateUp},
+    {"experts.gate_up_proj", kExpertUp, HfRows::kGateUp},
+    {"experts.down_proj", kExpertDown},
+    {"per_layer_input_gate.weight", kInputGate},
+    {"per_layer_projection.weight", kInputProj},
+    {"post_per_layer_input_norm.weight", kInputNorm},
+    {"layer_scalar", kLayerScale},
+};
+
 constexpr HfTensor kPhi3Tensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
@@ -512,6 +554,7 @@ constexpr HfNames kErnieNames = {{"model.", nullptr},
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
 constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGemma4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma4Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGlm4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGlm4Tensors), {}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
@@ -600,6 +643,7 @@ constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 // A factor where Granite has a divisor.
 constexpr HfAlias kHyperclovaxKeys[] = {{"logits_scaling", "logit_scale"}, {}};
+constexpr HfAlias kGemma4Keys[] = {{"hidden_activation", "hidden_act"}, {"top_k_experts", "num_experts_per_tok"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -607,6 +651,17 @@ constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 // ---- the families ----------------------------------------------------------------------------------------------------------------
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // a row's spec has what it differs in
+
+constexpr ModelSpec kGemma4Spec = {
+    .activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 1, .v_norm = 1, .layer_scale = 1};
+constexpr HfDefaults kGemma4Absent = {.rope_base = 1e6,
+                                      .rope_local_base = 10000,
+                                      .n_context = 131072,
+                                      .n_kv_heads = 4,
+                                      .head_dim = 256,
+                                      .window = 512,
+                                      .window_pattern = 6,
+                                      .tied = true};
 
 constexpr Architecture kArchitectures[] = {
     // Llama 2, 3, 3.1, 3.2, SmolLM2, TinyLlama
@@ -1207,6 +1262,41 @@ constexpr Architecture kArchitectures[] = {
                 .tied = true},
      .form = {.scaled_layers = 62,
               .numbers = {{"attn_logit_softcapping", &ModelSpec::attn_softcap}, {"final_logit_softcapping", &ModelSpec::logit_softcap}}}},
+    // Gemma 4: E2B, E4B, 31B, 26B-A4B
+    {.name = "gemma4_text",
+     .hf_class = "Gemma4ForCausalLM",
+     .gguf = "gemma4",
+     .names = &kGemma4Names,
+     .aliases = kGemma4Keys,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .embd_scale_root = true,
+     .gemma4 = true,
+     .spec = kGemma4Spec,
+     .numbers = {"final_logit_softcapping"},
+     .only = {{"use_bidirectional_attention", "\"vision\""}},  // of texts nothing
+     .absent = kGemma4Absent,
+     .experts = {.count = "num_experts", .norm = Has::kAlways},
+     .form = {.none = true}},
+    // Gemma 4: 12B
+    {.name = "gemma4_unified_text",
+     .hf_class = "Gemma4UnifiedForCausalLM",
+     .gguf = "gemma4",
+     .names = &kGemma4Names,
+     .aliases = kGemma4Keys,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .embd_scale_root = true,
+     .gemma4 = true,
+     .spec = kGemma4Spec,
+     .numbers = {"final_logit_softcapping"},
+     .only = {{"use_bidirectional_attention", "\"vision\""}},
+     .absent = kGemma4Absent,
+     .form = {.none = true}},
     // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
     {.name = "phi3",
      .hf_class = "Phi3ForCausalLM",
@@ -1526,6 +1616,14 @@ constexpr HfWhole kWholes[] = {
      "Gemma3ForConditionalGeneration",
      {"gemma3_text"},
      {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector."}},
+    {"gemma4",
+     "Gemma4ForConditionalGeneration",
+     {"gemma4_text"},
+     {"model.vision_tower.", "model.audio_tower.", "model.embed_vision.", "model.embed_audio."}},
+    {"gemma4_unified",
+     "Gemma4UnifiedForConditionalGeneration",
+     {"gemma4_unified_text"},
+     {"model.vision_embedder.", "model.embed_vision.", "model.embed_audio."}},
     {"qwen3_5", "Qwen3_5ForConditionalGeneration", {"qwen3_5_text"}, {"model.visual.", "visual.", "mtp."}},
     {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", {"qwen3_5_moe_text"}, {"model.visual.", "visual.", "mtp."}},
     {"mistral3",

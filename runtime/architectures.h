@@ -168,6 +168,7 @@ struct Architecture {
   bool short_conv = false;               // some layers are gated short convolutions
   bool delta = false;                    // some layers are gated delta nets
   bool delta_from_heads = false;         // of which absent sizes follow from num_attention_heads and hidden_size
+  bool gemma4 = false;                   // heads of layers without a window have sizes of their own, and so on (read_gemma4)
   bool mamba = false;           // some layers may be Mamba-2, which are refused; others are called "attention", and RoPE is said in words
   ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family

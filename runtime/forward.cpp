@@ -114,6 +114,7 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
 
   if (spec.positions) ops.sync(w);
   d.embed();
+  if (spec.layer_embd) d.layer_inputs();
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
   // others look at counts where tokens are chosen by it.
@@ -132,9 +133,11 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
     if (first) {
       d.a.x += first * a.d_stride;
       if (in_branch(spec)) d.a.branch += first * a.d_stride;
+      if (spec.layer_embd) d.a.layer_in += size_t{first} * spec.n_layers * spec.layer_embd;
       d.m -= first;
     }
     if (d.m) kFeedForwards[l.spec.feed_forward]->run(d, l, i, 0);
+    if (d.m) d.layer_input(l.input, i);
   }
   if (b.n_logits) d.logits(b, a.x, to);
 }

@@ -17,6 +17,7 @@ struct Layer {
   // Norms are (d_model); their weight is nullptr where the spec's arrangement has none. Before a branch and behind it.
   Norm attn_norm, attn_post_norm, ffn_norm, ffn_post_norm;
   void *mixer, *feed_forward;  // their tensors, as the kinds have them
+  LayerInput input;
 };
 
 }  // namespace linnet
@@ -32,6 +33,9 @@ struct linnet_model {
   linnet::Matrix positions;             // (positions, d_model) or empty
   linnet::Matrix embd_in, embd_out;     // (d_model, embd_dim) and back, or empty
   linnet::Norm embd_norm, output_norm;  // (d_model), weight nullptr: none
+  linnet::Matrix layer_embd;            // (layer_embd_vocab * n_layers, layer_embd) or empty
+  linnet::Matrix layer_embd_proj;       // (n_layers * layer_embd, d_model)
+  const float* layer_embd_norm;         // (layer_embd)
   const float* head_bias;               // (n_vocab) or nullptr
   const float* alibi;                   // (n_heads) or nullptr
   linnet::Layer* layers;                // (n_layers)

@@ -160,6 +160,7 @@ struct Router {
   uint32_t n_groups, top_groups, group_best;
   float scale;
   const float* correction;  // (n_experts) or nullptr
+  const float* weigh;       // (n_experts) or nullptr: what the weights are multiplied by in the end
 };
 // What an expert takes of a sequence at most: the first positions that choose it. Others get weight 0.
 struct Capacity {
@@ -187,6 +188,9 @@ struct Ops {
   void (*pace)(const Worker&);
   // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
   void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
+  // y(m * n_layers, k): of each token its n_layers rows of the table, (n_tokens * n_layers, k); tokens past the last have the first one's.
+  // nullptr: there is no such operation, and models that need it are refused.
+  void (*embed_layers)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, uint32_t n_layers, float* y, size_t y_stride);
   // y = norm(x) for m rows of n; quantised too where q != nullptr.
   void (*norm)(const Worker&, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q);
   // y = y + norm(x) * scale, x in place; scale 0 counts as 1.
@@ -233,6 +237,7 @@ struct Ops {
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
                   QuantRows* to);
   uint32_t gate_up_rows;
+  bool weighs_experts;  // whether route() knows Router::weigh: models that need it are refused elsewhere
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where

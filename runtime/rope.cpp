@@ -114,6 +114,7 @@ void rope_frequencies(const ModelSpec& spec, const RopeFactors& factors, uint32_
     if (spec.rope_scaling == kRopeScaleLlama3) f = scale_llama3(spec, f);
     if (spec.rope_scaling == kRopeScaleYarn) f = scale_yarn(spec, i, f);
     if (spec.rope_scaling == kRopeScaleLong) f /= static_cast<double>(by_length[i]);
+    if (spec.rope_turned && i >= spec.rope_turned / 2) f = 0;
     inv_freq[i] = factors.all ? f / static_cast<double>(factors.all[i]) : f;
   }
 }

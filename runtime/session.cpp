@@ -71,11 +71,19 @@ void layout_activations(const Places& places, const linnet_model& model, const l
     kFeedForwards[l.spec.feed_forward]->need(spec, l.spec, l.feed_forward, &needs);
   }
   for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out}) needs.codes.add(*m);
+  const uint64_t layer_in = c * spec.n_layers * spec.layer_embd;
+  if (layer_in) {
+    needs.codes.add(model.layer_embd_proj);
+    for (uint32_t i = 0; i < spec.n_layers; ++i)
+      for (const Matrix* m : {&model.layers[i].input.gate, &model.layers[i].input.proj}) needs.codes.add(*m);
+  }
+  needs.need_wide(layer_in);
   needs.need_wide(c * a->embd_stride);
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
   a->wide = arena.take<float>("activations", needs.wide);
+  a->layer_in = arena.take<float>("activations", layer_in);
   take_rows(arena, needs.codes, c, &a->codes);
   take_rows(arena, needs.hidden, c, &a->hidden);
   layout_rows(arena, model, p, &a->rows);

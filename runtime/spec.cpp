@@ -28,6 +28,8 @@ uint32_t positions(const ModelSpec& s, const LayerSpec&) { return s.positions; }
 uint32_t n_vocab(const ModelSpec& s, const LayerSpec&) { return s.n_vocab; }
 uint32_t n_slopes(const ModelSpec& s, const LayerSpec&) { return s.n_heads; }
 uint32_t rope_pairs(const ModelSpec& s, const LayerSpec&) { return s.rope_dim / 2; }
+uint32_t layer_embd_all(const ModelSpec& s, const LayerSpec&) { return s.n_layers * s.layer_embd; }
+uint32_t layer_embd_rows(const ModelSpec& s, const LayerSpec&) { return s.layer_embd_vocab * s.n_layers; }
 bool untied(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.tied; }
 bool has_freqs(const ModelSpec& s, const LayerSpec&) { return s.rope_freqs; }
 bool has_long(const ModelSpec& s, const LayerSpec&) { return s.rope_scaling == kRopeScaleLong; }
@@ -215,6 +217,13 @@ const SpecField kSpecFields[] = {
     FIELD(delta_negative, kU32, 0, 1, 6),
     FIELD(delta_eps, kF64, 0, 1, 6),
     FIELD(attn_gate, kU32, 0, 1, 6),
+    FIELD(rope_turned, kU32, 0, 1024, 6),
+    FIELD(v_norm, kU32, 0, 1, 6),
+    FIELD(values_of_keys, kU32, 0, 1, 6),
+    FIELD(layer_scale, kU32, 0, 1, 6),
+    FIELD(layer_embd, kU32, 0, 1024, 6),
+    FIELD(layer_embd_vocab, kU32, 0, 1 << 22, 6),
+    FIELD(moe_beside, kU32, 0, 1, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -234,6 +243,7 @@ const struct {
     {kNormRoles, LINNET_NORM_ROLES(LINNET_ROLE_PLUS_ONE)},
 #define LINNET_FEED_FORWARD(name, roles) {k##name##Roles, LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
 #include "layers/kinds.inc"
+    {kLayerInputRoles, LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_PLUS_ONE)},
 };
 
 }  // namespace
@@ -275,13 +285,16 @@ Status check_latent(const ModelSpec& s, Error* err, PathName label) {
 Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   if (!s.n_experts) {
     if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias ||
-        s.router_groups || s.expert_capacity)
+        s.router_groups || s.expert_capacity || s.moe_beside)
       return fail(err, LINNET_BAD_FILE, label, ": n_active, expert_ff, shared_ff or a field of the router beside n_experts = 0");
     return LINNET_OK;
   }
   if (s.n_active == 0 || s.n_active > s.n_experts)
     return fail(err, LINNET_BAD_FILE, label, ": n_active = ", s.n_active, " of n_experts = ", s.n_experts);
   if (s.expert_ff == 0) return fail(err, LINNET_BAD_FILE, label, ": expert_ff = 0 beside n_experts = ", s.n_experts);
+  if (s.moe_beside && (!s.shared_ff || s.shared_gate || s.router_input || s.residual != kResidualSandwich))
+    return fail(err, LINNET_UNSUPPORTED, label, ": moe_beside = 1 beside shared_ff, shared_gate, router_input and residual = ", s.shared_ff,
+                ", ", s.shared_gate, ", ", s.router_input, " and ", s.residual);
   if (s.shared_gate && !s.shared_ff) return fail(err, LINNET_BAD_FILE, label, ": shared_gate = 1 beside shared_ff = 0");
   if (s.ungated) return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside n_experts = ", s.n_experts);
   if (!s.router_groups) return LINNET_OK;
@@ -463,6 +476,15 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
   if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
     return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation,
                 " and act_limit, which go with each other alone, or ungated = ", s.ungated);
+  if (s.rope_turned % 2 || s.rope_turned > s.rope_dim)
+    return fail(err, LINNET_BAD_FILE, label, ": rope_turned = ", s.rope_turned, " is odd or more than rope_dim = ", s.rope_dim);
+  if (s.kv_lora_rank && (s.v_norm || s.values_of_keys))
+    return fail(err, LINNET_UNSUPPORTED, label, ": v_norm = ", s.v_norm, " or values_of_keys = ", s.values_of_keys, " beside kv_lora_rank");
+  if (s.layer_embd % kPanel || (s.layer_embd != 0) != (s.layer_embd_vocab != 0))
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd = ", s.layer_embd, " beside layer_embd_vocab = ", s.layer_embd_vocab,
+                ", must be a multiple of ", kPanel, " and both 0 or neither");
+  if (s.layer_embd && s.residual != kResidualSandwich)
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd = ", s.layer_embd, " beside residual = ", s.residual);
   LINNET_TRY(check_moe(s, err, label));
   LINNET_TRY(check_latent(s, err, label));
   for (uint32_t i = 0; i < s.n_layers; ++i) {

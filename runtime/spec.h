@@ -20,6 +20,7 @@
 #include "gguf.h"
 #include "layers/feed_forward.h"
 #include "layers/feed_forward_experts.h"
+#include "layers/layer_inputs.h"
 #include "layers/mixer_attention.h"
 #include "layers/mixer_conv.h"
 #include "layers/mixer_delta.h"
@@ -135,10 +136,17 @@ struct ModelSpec {
   uint32_t conv_taps;  // of layers with a short convolution: a row of its channels sees so many, itself included; 0: no layer has one
   uint32_t delta_key_heads, delta_value_heads;  // of layers with a gated delta net; as many value heads to each key head
   uint32_t delta_key_dim, delta_value_dim;
-  uint32_t delta_tiled;     // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
-  uint32_t delta_negative;  // 1: beta is twice the sigmoid, so that states may change their sign
-  double delta_eps;         // of the norm of what states give; 0: norm_eps
-  uint32_t attn_gate;       // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t delta_tiled;       // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
+  uint32_t delta_negative;    // 1: beta is twice the sigmoid, so that states may change their sign
+  double delta_eps;           // of the norm of what states give; 0: norm_eps
+  uint32_t attn_gate;         // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t rope_turned;       // channels of rope_dim that turn, the fastest ones; the others' frequency is 0. 0: all turn
+  uint32_t v_norm;            // 1: RMS of each head's values, with weights of one
+  uint32_t values_of_keys;    // 1: layers without a window have no value projection, values are the keys as projected
+  uint32_t layer_scale;       // 1: what a layer leaves in the residual stream is multiplied by a number of the layer's own
+  uint32_t layer_embd;        // each layer reads so many numbers of every token beside the residual stream, a multiple of 16; 0: none
+  uint32_t layer_embd_vocab;  // tokens from here on have the first one's
+  uint32_t moe_beside;        // 1: the shared expert is a branch beside the experts: both, and the router, norm by themselves
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];
@@ -243,7 +251,10 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
   X(kOutputBias, "output.bias", 0, kPartAttention, kStepVectors, n_vocab, one, has_head_bias)                                             \
   X(kAlibi, "alibi_slopes.weight", 0, kPartAttention, kStepVectors, n_slopes, one, has_alibi)                                             \
   X(kRopeShort, "rope_factors_short.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)                                  \
-  X(kRopeLong, "rope_factors_long.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)
+  X(kRopeLong, "rope_factors_long.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)                                    \
+  X(kLayerEmbd, "per_layer_token_embd.weight", kRoleMatrix, kPartEmbedding, kStepEmbed, layer_embd_rows, layer_embd, has_layer_embd)      \
+  X(kLayerEmbdProj, "per_layer_model_proj.weight", kRoleMatrix, kPartAttention, kStepEmbed, layer_embd_all, d_model, has_layer_embd)      \
+  X(kLayerEmbdNorm, "per_layer_proj_norm.weight", kRoleNorm, kPartAttention, kStepVectors, layer_embd, one, has_layer_embd)
 // clang-format on
 // Norms of layers: before a branch, which reads what they give, and behind it.
 // clang-format off: a tensor a row
@@ -265,6 +276,7 @@ enum Role : uint32_t {
   LINNET_NORM_ROLES(LINNET_ROLE_NAME)
 #define LINNET_FEED_FORWARD(name, roles) LINNET_##roles##_ROLES(LINNET_ROLE_NAME)
 #include "layers/kinds.inc"
+  LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_NAME)
   kRoleCount
 };
 // clang-format on

@@ -41,6 +41,13 @@ bool Cache::can_truncate(uint32_t seq, uint32_t keep) const {
   return keep == 0 || (kv.can_truncate(seq, keep) && (!slots.any() || slots.can_truncate(seq, keep)));
 }
 
+uint32_t Cache::base(uint32_t seq, uint32_t keep) const {
+  if (can_truncate(seq, keep)) return keep;
+  for (uint32_t i = slots.any() ? slots.slots[seq].n_checkpoints : 0; i-- > 0;)
+    if (const uint32_t at = slots.checkpoints_of(seq)[i].at; at <= keep && kv.can_truncate(seq, at)) return at;
+  return slots.n_checkpoints ? 0 : kNoBase;  // with none before it: from the beginning
+}
+
 void Cache::truncate(uint32_t seq, uint32_t keep) {
   kv.truncate(seq, keep);
   if (slots.any()) slots.truncate(seq, keep);

@@ -70,6 +70,10 @@ void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>
 // Of a role that config.json alone says.
 bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
   const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
+  if (role == kAttnVNorm) {
+    out->tensors.push_back(computed_tensor(role, layer, std::vector<float>(role_n(role, layer, out->spec), 1.0f)));
+    return true;
+  }
   const std::vector<float>* values = role == kAlibi                                                ? &config.alibi
                                      : role == kRopeShort                                          ? &config.rope_short
                                      : role == kRopeLong                                           ? &config.rope_long
@@ -134,6 +138,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   const RowMap map = map_rows(entry, spec, n);
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
+  if (t->role == kLayerEmbd) shape = {spec.layer_embd_vocab, uint64_t{spec.n_layers} * spec.layer_embd};
   if (t->role == kConvTaps || t->role == kDeltaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
   if (const auto at = in->tensors.find(name); t->role == kRouterCorrection && at != in->tensors.end() && at->second.shape.size() == 2)
     shape = {1, map.n};  // ERNIE's
@@ -178,6 +183,13 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     };
     take_rows(t, n, map);
   }
+  if (t->role == kRouterNorm)
+    t->rows = [rows = t->rows, by = static_cast<float>(1 / std::sqrt(static_cast<double>(spec.d_model)))](uint32_t first, uint32_t count,
+                                                                                                          float* to, Error* e) {
+      LINNET_TRY(rows(first, count, to, e));
+      for (uint32_t i = 0; i < count; ++i) to[i] *= by;
+      return LINNET_OK;
+    };
   if (t->role == kDeltaA)
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));
@@ -360,6 +372,8 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
     if (layer >= spec.n_layers)
       return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
     if (in.quant.method && name.ends_with(".bias") && all_zero(tensor)) continue;
+    if (layer_spec(spec, layer).kv_back && (entry->role == kAttnK || entry->role == kAttnV || entry->role == kAttnKNorm))
+      continue;  // published, and never read
     if (entry->role != kOutput || name != stored)
       return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
     // Tied, and written all the same: a copy changes nothing.

@@ -75,7 +75,10 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_nope(spec));
     LINNET_TRY(arch_->short_conv ? read_convolutions(spec) : arch_->delta ? read_delta(spec) : read_windows(spec));
     LINNET_TRY(read_temperature(spec));
-    if (arch_->experts.count) LINNET_TRY(read_experts(spec));
+    bool experts = arch_->experts.count != nullptr;
+    if (arch_->gemma4) LINNET_TRY(read_flag("enable_moe_block", false, &experts));
+    if (experts) LINNET_TRY(arch_->experts.count ? read_experts(spec) : missing("num_experts"));
+    if (arch_->gemma4) LINNET_TRY(read_gemma4(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
   }
@@ -343,6 +346,12 @@ class ConfigReader : ConfigKeys {
         return wrong("position_embedding_type", *json_member(config_, "position_embedding_type"), "\"rope\" or \"nope\"");
       if (kind == "nope") spec->rope_kind = kRopeNone;
     }
+    if (arch_->gemma4) {
+      uint32_t dim = json_member(config_, "per_layer_config") ? spec->head_dim : 512;
+      LINNET_TRY(read_global_dim(&dim));
+      if (dim == 0 || dim % 2 || dim > 1024) return refuse(LINNET_UNSUPPORTED, "'global_head_dim' ", dim, " is not supported");
+      global_dim_ = dim;
+    }
     bool pairs = true;
     if (arch_->latent) LINNET_TRY(read_flag("rope_interleave", true, &pairs));
     if (!pairs) spec->rope_kind = kRopeHalves;
@@ -358,6 +367,10 @@ class ConfigReader : ConfigKeys {
     if (arch_->absent.rotary_dim) {
       spec->rope_dim = arch_->absent.rotary_dim;
       LINNET_TRY(read_number(config_, "rotary_dim", &ModelSpec::rope_dim, spec));
+    }
+    if (arch_->gemma4) {
+      spec->rope_local_dim = spec->head_dim, spec->rope_dim = global_dim_;
+      if (const json* given = json_member(config_, "rope_parameters"); !given || given->is_null()) LINNET_TRY(read_turned(0.25, spec));
     }
     const json *rope = nullptr, *local = nullptr;
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
@@ -408,11 +421,30 @@ class ConfigReader : ConfigKeys {
     return LINNET_OK;
   }
 
+  // "Proportional": of the pairs of a head a share turns, the fastest ones.
+  Status read_turned(double share, ModelSpec* spec) {
+    if (!(share > 0 && share <= 1))
+      return refuse(LINNET_UNSUPPORTED, "'partial_rotary_factor' ", std::to_string(share),
+                    " of 'proportional' is not above 0 and at most 1");
+    spec->rope_turned = 2 * static_cast<uint32_t>(std::floor(share * spec->rope_dim / 2));
+    if (spec->rope_turned == 0) return refuse(LINNET_UNSUPPORTED, "'partial_rotary_factor' turns none of ", spec->rope_dim, " channels");
+    if (spec->rope_turned == spec->rope_dim) spec->rope_turned = 0;
+    return LINNET_OK;
+  }
+
   Status read_rope_object(const json& rope, ModelSpec* spec) {
     std::string type = "default";
     for (const char* key : {"type", "rope_type"})  // the newer key counts where both are there
       if (get_string(rope, key, &type) == Got::kWrong) return wrong(key, *json_member(rope, key), "a string");
     if (type == "su") type = "longrope";
+    if (type == "proportional" && arch_->gemma4) {
+      double share = 1;
+      if (const json* value = json_member(rope, "partial_rotary_factor"); get_double(rope, "partial_rotary_factor", &share) == Got::kWrong)
+        return wrong("partial_rotary_factor", *value, "a number");
+      LINNET_TRY(read_turned(share, spec));
+      type = "default";
+      if (const json* factor = json_member(rope, "factor"); factor && !factor->is_null() && *factor != 1) type = "linear";
+    }
     static constexpr std::string_view kTypes[] = {"default", "linear", "llama3", "dynamic", "longrope", "yarn"};
     if (!listed(kTypes, type)) return refuse(LINNET_UNSUPPORTED, "rope scaling '", type, "' is not supported yet");
     for (const auto& [key, value] : *rope.get_ptr<const json::object_t*>()) {
@@ -428,6 +460,7 @@ class ConfigReader : ConfigKeys {
       if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context)))
         continue;
       if (arch_->delta && (key == "mrope_interleaved" || key == "mrope_section")) continue;  // a text's three positions are the same
+      if (key == "partial_rotary_factor" && arch_->gemma4) continue;
       if (key != "partial_rotary_factor")
         return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
@@ -569,7 +602,7 @@ class ConfigReader : ConfigKeys {
     if (first != windowed.end() && !arch_->window_by_switch && !arch_->window_by_key && !arch_->absent.window && window < spec->n_context)
       return refuse(LINNET_UNSUPPORTED, "'", shown("sliding_window"), "' ", window, " of '", arch_->name, "' is not supported");
     if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) {  // every position sees all before it
-      if (first == windowed.end()) spec->rope_local_base = 0;
+      if (first == windowed.end()) spec->rope_local_base = 0, spec->rope_local_dim = 0;
       return read_layer_ropes(spec);
     }
     spec->window = window;
@@ -661,6 +694,80 @@ class ConfigReader : ConfigKeys {
     return LINNET_OK;
   }
 
+  // Layers that see all have heads of another size and may have fewer keys, which may be values, too; the last layers may look at an
+  // earlier one's and have twice the width; and what layers read of tokens besides.
+  Status read_gemma4(ModelSpec* spec) {
+    if (spec->n_experts) spec->shared_ff = spec->d_ff, spec->moe_beside = 1;
+    bool values_of_keys = false, wide = false;
+    uint32_t kv_heads = 0, shared = 0;
+    LINNET_TRY(read_flag("attention_k_eq_v", false, &values_of_keys));
+    LINNET_TRY(read_flag("use_double_wide_mlp", false, &wide));
+    LINNET_TRY(read_count("num_global_key_value_heads", &kv_heads));
+    LINNET_TRY(read_count("num_kv_shared_layers", &shared));
+    if (shared >= spec->n_layers && shared)
+      return refuse(LINNET_UNSUPPORTED, "'num_kv_shared_layers' ", shared, " of ", spec->n_layers, " layers is not supported");
+    spec->values_of_keys = values_of_keys;
+    if (std::string_view(arch_->name) == "gemma4_text") {
+      spec->layer_embd = 256, spec->layer_embd_vocab = 262144;
+      LINNET_TRY(read_count("hidden_size_per_layer_input", &spec->layer_embd));
+      LINNET_TRY(read_count("vocab_size_per_layer_input", &spec->layer_embd_vocab));
+      if (spec->layer_embd == 0) spec->layer_embd_vocab = 0;
+    }
+    const json* by_layer = json_member(config_, "per_layer_config");  // what transformers writes of the keys that files are published with
+    if (by_layer && by_layer->is_null()) by_layer = nullptr;
+    if (by_layer && !by_layer->is_object()) return wrong("per_layer_config", *by_layer, "an object");
+    std::vector<LayerSpec> layers;
+    const uint32_t n_layers = spec->n_layers <= 1024 ? spec->n_layers : 0;  // more are refused
+    for (uint32_t i = 0; i < n_layers; ++i) {
+      LayerSpec l = layer_spec(*spec, i);
+      const json* own = by_layer ? json_member(*by_layer, std::to_string(i).c_str()) : nullptr;
+      if (!by_layer && !l.window) {
+        l.head_dim = spec->rope_dim;
+        if (values_of_keys && kv_heads) l.n_kv_heads = kv_heads;
+      }
+      if (own) LINNET_TRY(read_own_heads(*own, &l));
+      if (!l.window && l.head_dim != spec->rope_dim)
+        return refuse(LINNET_UNSUPPORTED, "layers that see all have heads of ", spec->rope_dim, " and ", l.head_dim,
+                      ": different ones are not supported");
+      if (l.window && l.head_dim != spec->head_dim)
+        return refuse(LINNET_UNSUPPORTED, "'per_layer_config': layer ", i, " has a window and heads of ", l.head_dim, ", not ",
+                      spec->head_dim);
+      if (i + 1 == n_layers && l.window)
+        return refuse(LINNET_UNSUPPORTED, "'layer_types': the last layer has a window, which transformers takes from it");
+      if (i + shared >= n_layers) {
+        uint32_t of = n_layers - shared;
+        while (of-- && (layers[of].window != 0) != (l.window != 0)) {
+        }
+        if (of == UINT32_MAX)
+          return refuse(LINNET_BAD_FILE, "'num_kv_shared_layers' ", shared, ": no layer before the last ones is of the kind of layer ", i);
+        l.kv_back = i - of;
+        if (wide) l.d_ff *= 2;
+      }
+      layers.push_back(l);
+    }
+    if (!layers.empty()) set_layers(spec, &out_->layers, layers);
+    return LINNET_OK;
+  }
+  Status read_own_heads(const json& own, LayerSpec* l) {
+    if (!own.is_object()) return wrong("per_layer_config", own, "an object for a layer");
+    for (const auto& [key, value] : *own.get_ptr<const json::object_t*>()) {
+      uint32_t* to = key == "head_dim" ? &l->head_dim : key == "num_key_value_heads" ? &l->n_kv_heads : nullptr;
+      if (!to) return refuse(LINNET_UNSUPPORTED, "'per_layer_config': key '", key, "' (", json_show(value), ") is not supported");
+      if (get_u32(own, key.c_str(), to) != Got::kFound || *to == 0 || *to > 1024)
+        return wrong("per_layer_config", value, "a count from 1 to 1024");
+    }
+    return LINNET_OK;
+  }
+  // Heads of layers that see all: the one size that per_layer_config says, or the key that files are published with.
+  Status read_global_dim(uint32_t* dim) {
+    const json* by_layer = json_member(config_, "per_layer_config");
+    if (!by_layer || !by_layer->is_object()) return read_count("global_head_dim", dim);
+    for (const auto& [layer, own] : *by_layer->get_ptr<const json::object_t*>())
+      if (json_member(own, "head_dim") && get_u32(own, "head_dim", dim) == Got::kWrong)
+        return wrong("per_layer_config", own, "an object with counts");
+    return LINNET_OK;
+  }
+
   // Gated delta nets: by layer_types, or all but every full_attention_interval-th layer.
   Status read_delta(ModelSpec* spec) {
     LINNET_TRY(read_number(config_, "linear_conv_kernel_dim", &ModelSpec::conv_taps, spec));
@@ -734,6 +841,7 @@ class ConfigReader : ConfigKeys {
   }
 
   HfConfig* out_ = nullptr;
+  uint32_t global_dim_ = 0;  // of heads in layers without a window, where they are others
 };
 
 }  // namespace

@@ -34,6 +34,9 @@ struct Decoder {
   float eps() const { return static_cast<float>(spec.norm_eps); }
   // Tokens into the residual stream; logits of some rows of it (forward.cpp).
   void embed();
+  // What layers read of their tokens besides; and one of them does with its own, behind its other steps (layer_inputs.cpp).
+  void layer_inputs();
+  void layer_input(const LayerInput& t, uint32_t layer);
   void logits(const Batch& b, const float* x, float* to);
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(const LayerSpec& l, uint32_t first, bool sinks) const;

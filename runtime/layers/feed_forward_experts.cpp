@@ -16,6 +16,7 @@ bool has_correction(const ModelSpec& s, const LayerSpec& l) { return has_experts
 bool has_expert_bias(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.expert_bias; }
 bool has_shared(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.shared_ff; }
 bool has_shared_gate(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.shared_gate; }
+bool has_beside(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.moe_beside; }
 uint32_t n_experts(const ModelSpec& s, const LayerSpec&) { return s.n_experts; }
 uint32_t expert_ff(const ModelSpec& s, const LayerSpec&) { return s.expert_ff; }
 uint32_t shared_ff(const ModelSpec& s, const LayerSpec&) { return s.shared_ff; }
@@ -37,7 +38,15 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kExpertUpBias, i, &t.up_bias));
   LINNET_TRY(in.vector(kExpertDownBias, i, &t.down_bias));
   LINNET_TRY(in.matrix(kSharedGateInp, i, &t.shared_weight));
-  if (!same_rows(t.gate, t.up) || (t.shared_gate.panels && !same_rows(t.gate, t.shared_gate)))
+  LINNET_TRY(in.vector(kRouterNorm, i, &t.router_norm));
+  LINNET_TRY(in.vector(kExpertNorm, i, &t.expert_norm));
+  LINNET_TRY(in.vector(kSharedPostNorm, i, &t.shared_post_norm));
+  LINNET_TRY(in.vector(kExpertPostNorm, i, &t.expert_post_norm));
+  LINNET_TRY(in.vector(kExpertScale, i, &t.expert_scale));
+  if (t.expert_scale && !in.backend.ops->weighs_experts)
+    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": experts with factors of their own (moe_beside) are for CPUs",
+                " alone");
+  if (!same_rows(t.gate, t.up) || (t.shared_gate.panels && !t.expert_norm && !same_rows(t.gate, t.shared_gate)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
                 ": gate and up of the experts (and of the shared one) have formats of different activation groups");
   if (t.shared_gate.panels && !same_rows(t.shared_gate, t.shared_up))
@@ -52,38 +61,42 @@ void need(const ModelSpec& s, const LayerSpec&, const void* tensors, Needs* need
   for (const Matrix* m : {&t.gate, &t.down}) needs->pairs.add(*m);
 }
 
-// Mixture of experts: the router's choice, then the rows of each expert, which lie together, through its matrices, and the shared expert
-// beside them.
-void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t) {
-  const Experts& t = *static_cast<const Experts*>(l.feed_forward);
+// The router's choice for the rows in a.normed.
+void choose(Decoder& d, const Experts& t, uint32_t layer) {
   const Ops& ops = d.ops;
-  const Worker& w = d.w;
   const ModelSpec& spec = d.spec;
   const Activations& a = d.a;
   const linnet_session& s = d.s;
-  const uint32_t m = d.m;
-  const size_t ff_row = row_floats(spec.shared_ff), expert_row = row_floats(spec.expert_ff);
-  const uint32_t n_pairs = m * spec.n_active;
-  const bool weigh_input = spec.router_input, shared = t.shared_gate.panels;
-  float* gate = a.wide;  // (m, shared_ff)
-  float* up = gate + m * ff_row;
-  float* pair_gate = a.wide + (shared ? 2 * m * ff_row : 0);  // (pairs, expert_ff)
-  float* pair_up = pair_gate + n_pairs * expert_row;
-  const QuantRows in = d.norm(l.ffn_norm, t.gate);
-  const bool sum = d.parallel() || !in_branch(spec);  // to what is in the target already
-  ops.gemm(w, t.router, a.normed, a.d_stride, nullptr, m, t.router_bias, false, a.router, a.router_stride);
-  if (t.shared_weight.panels) ops.gemm(w, t.shared_weight, a.normed, a.d_stride, nullptr, m, nullptr, false, a.shared_gate, kPanel);
-  ops.sync(w);
+  ops.gemm(d.w, t.router, a.normed, a.d_stride, nullptr, d.m, t.router_bias, false, a.router, a.router_stride);
+  if (t.shared_weight.panels) ops.gemm(d.w, t.shared_weight, a.normed, a.d_stride, nullptr, d.m, nullptr, false, a.shared_gate, kPanel);
+  ops.sync(d.w);
   const float router_scale = spec.router_scale > 0 ? static_cast<float>(spec.router_scale) : 1.0f;
   const Sequence* seqs = s.seqs;
   const size_t per_layer = size_t{s.params.n_context} * spec.n_active;
   const Capacity capacity = {spec.expert_capacity, d.spans, d.n_spans, spec.expert_capacity ? seqs->chosen + layer * per_layer : nullptr,
                              s.params.n_sequences > 1 && spec.expert_capacity ? static_cast<size_t>(seqs[1].chosen - seqs[0].chosen) : 0};
-  ops.route(w,
+  ops.route(d.w,
             {spec.n_experts, spec.n_active, spec.router_kind == kRouterSigmoid, spec.router_norm, spec.router_groups,
-             spec.router_top_groups, spec.router_group_best, router_scale, t.router_correction},
-            capacity, a.router, a.router_stride, m, a.pairs);
-  ops.sync(w);
+             spec.router_top_groups, spec.router_group_best, router_scale, t.router_correction, t.expert_scale},
+            capacity, a.router, a.router_stride, d.m, a.pairs);
+  ops.sync(d.w);
+}
+
+// The rows of each expert, which lie together, through its matrices, and with `shared` all rows through the shared expert beside them.
+// in: the rows as gate and up read them. sum: to what is in `to` already.
+void run_experts(Decoder& d, const Experts& t, const QuantRows& in, bool shared, bool sum, float* to) {
+  const Ops& ops = d.ops;
+  const Worker& w = d.w;
+  const ModelSpec& spec = d.spec;
+  const Activations& a = d.a;
+  const uint32_t m = d.m;
+  const size_t ff_row = row_floats(spec.shared_ff), expert_row = row_floats(spec.expert_ff);
+  const uint32_t n_pairs = m * spec.n_active;
+  const bool weigh_input = spec.router_input;
+  float* gate = a.wide;  // (m, shared_ff)
+  float* up = gate + m * ff_row;
+  float* pair_gate = a.wide + (shared ? 2 * m * ff_row : 0);  // (pairs, expert_ff)
+  float* pair_up = pair_gate + n_pairs * expert_row;
 
   QuantRows pair_in = quant_rows(a.pair_q, t.gate);
   float* rows = weigh_input || !in.q ? a.pair_rows : nullptr;
@@ -106,13 +119,55 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t) {
   ops.sync(w);
   ops.gemm_experts(w, t.down, spec.n_experts, a.pairs, pair_gate, expert_row, &pair_hidden, t.down_bias, a.pair_rows, a.d_stride);
   const bool gated = t.shared_weight.panels;
-  if (shared) ops.gemm(w, t.shared_down, gate, ff_row, &hidden, m, nullptr, sum && !gated, gated ? a.normed : d.target(), a.d_stride);
+  if (shared) ops.gemm(w, t.shared_down, gate, ff_row, &hidden, m, nullptr, sum && !gated, gated ? a.normed : to, a.d_stride);
   ops.sync(w);
   ops.combine(w, a.pair_rows, a.d_stride, m, spec.d_model, spec.n_active, a.pairs, !weigh_input, a.normed, gated ? a.shared_gate : nullptr,
-              kPanel, sum || (shared && !gated), d.target());
+              kPanel, sum || (shared && !gated), to);
   ops.sync(w);
+}
+
+// Two branches that add up: the shared expert and the others. The router and both branches read the residual stream through norms of their
+// own, and what both give is normed before the sum.
+void run_beside(Decoder& d, const Experts& t, const Norm& ffn_norm, uint32_t layer) {
+  const Ops& ops = d.ops;
+  const Worker& w = d.w;
+  const ModelSpec& spec = d.spec;
+  const Activations& a = d.a;
+  const size_t ff_row = row_floats(spec.shared_ff);
+  float* gate = a.wide;  // (m, shared_ff)
+  float* up = gate + d.m * ff_row;
+  const QuantRows in = d.norm(ffn_norm, t.shared_gate);
+  ops.gemm(w, t.shared_gate, a.normed, a.d_stride, &in, d.m, nullptr, false, gate, ff_row);
+  ops.gemm(w, t.shared_up, a.normed, a.d_stride, &in, d.m, nullptr, false, up, ff_row);
+  ops.sync(w);
+  QuantRows hidden = quant_rows(a.codes, t.shared_down);
+  ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, ff_row, d.m, spec.shared_ff, gate,
+              hidden.q ? &hidden : nullptr);
+  ops.sync(w);
+  ops.gemm(w, t.shared_down, gate, ff_row, &hidden, d.m, nullptr, false, a.branch, a.d_stride);
+  ops.sync(w);
+  const auto norm = [&](const float* weight) { return Norm{weight, nullptr, spec.norm, d.eps()}; };
+  ops.norm(w, a.branch, a.d_stride, norm(t.shared_post_norm), d.m, spec.d_model, a.branch, nullptr);
+  d.norm(norm(t.router_norm), t.router);
+  choose(d, t, layer);
+  const QuantRows pairs_in = d.norm(norm(t.expert_norm), t.gate);
+  run_experts(d, t, pairs_in, false, false, a.normed);
+  ops.add(w, a.branch, a.normed, a.d_stride, norm(t.expert_post_norm), 0, d.m, spec.d_model);
+  ops.sync(w);
+}
+
+void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t) {
+  const Experts& t = *static_cast<const Experts*>(l.feed_forward);
+  if (t.expert_norm) {
+    run_beside(d, t, l.ffn_norm, layer);
+  } else {
+    const QuantRows in = d.norm(l.ffn_norm, t.gate);
+    choose(d, t, layer);
+    run_experts(d, t, in, t.shared_gate.panels, d.parallel() || !in_branch(d.spec), d.target());
+  }
   d.settle(l.ffn_post_norm, 0);
 }
+
 }  // namespace
 
 const TensorRole kExpertsRoles[] = {LINNET_EXPERTS_ROLES(LINNET_LAYER_ROLE)};

@@ -20,7 +20,12 @@
   X(kSharedGateInp, "ffn_gate_inp_shexp.weight", kRoleMatrix | kRoleF32, kPartFfn, kStepRouter, one, d_model, has_shared_gate)            \
   X(kSharedGate, "ffn_gate_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, shared_ff, d_model, has_shared)                             \
   X(kSharedUp, "ffn_up_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, shared_ff, d_model, has_shared)                                 \
-  X(kSharedDown, "ffn_down_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, d_model, shared_ff, has_shared)
+  X(kSharedDown, "ffn_down_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, d_model, shared_ff, has_shared)                                \
+  X(kRouterNorm, "ffn_gate_inp_norm.weight", kRoleNorm, kPartFfn, kStepVectors, d_model, one, has_beside)                                 \
+  X(kExpertNorm, "pre_ffw_norm_2.weight", kRoleNorm, kPartFfn, kStepVectors, d_model, one, has_beside)                                    \
+  X(kSharedPostNorm, "post_ffw_norm_1.weight", kRoleNorm, kPartFfn, kStepVectors, d_model, one, has_beside)                               \
+  X(kExpertPostNorm, "post_ffw_norm_2.weight", kRoleNorm, kPartFfn, kStepVectors, d_model, one, has_beside)                               \
+  X(kExpertScale, "ffn_down_exps.scale", 0, kPartFfn, kStepVectors, n_experts, one, has_beside)
 // clang-format on
 
 namespace linnet {
@@ -32,6 +37,10 @@ struct Experts {
   const float *gate_bias, *up_bias, *down_bias;  // padded alike, or nullptr
   Matrix shared_up, shared_down, shared_gate;    // (shared_ff, d_model), (d_model, shared_ff), gate (shared_ff, d_model); or empty
   Matrix shared_weight;                          // (1, d_model): of the shared expert's output; or empty
+  // Where the shared expert is a branch beside the others: norms of what the router and the experts read and of what both branches give;
+  // what the experts' weights are multiplied by.
+  const float *router_norm, *expert_norm, *shared_post_norm, *expert_post_norm;  // (d_model) or nullptr
+  const float* expert_scale;                                                     // (n_experts) or nullptr
 };
 
 extern const TensorRole kExpertsRoles[];

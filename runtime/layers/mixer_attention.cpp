@@ -26,8 +26,11 @@ bool has_heads(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 &
 bool no_q_lora(const ModelSpec& s, const LayerSpec& l) { return has_heads(s, l) && !s.q_lora_rank; }
 bool has_gate(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && s.attn_gate; }
 bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && !l.kv_back; }
+bool has_v(const ModelSpec& s, const LayerSpec& l) { return has_kv(s, l) && !(s.values_of_keys && !l.window); }
+bool has_v_norm(const ModelSpec& s, const LayerSpec& l) { return has_kv(s, l) && s.v_norm; }
 bool has_qkv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qkv_bias; }
 bool has_kv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qkv_bias; }
+bool has_v_bias(const ModelSpec& s, const LayerSpec& l) { return has_kv_bias(s, l) && !(s.values_of_keys && !l.window); }
 bool has_out_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.out_bias; }
 bool has_qk_norm(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qk_norm; }
 bool has_k_norm(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qk_norm; }
@@ -52,12 +55,13 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kAttnKNorm, i, &t.k_norm));
   LINNET_TRY(in.vector(kAttnQNormBias, i, &t.q_norm_bias));
   LINNET_TRY(in.vector(kAttnKNormBias, i, &t.k_norm_bias));
+  LINNET_TRY(in.vector(kAttnVNorm, i, &t.v_norm));
   LINNET_TRY(in.vector(kAttnSinks, i, &t.sinks));
   LINNET_TRY(in.order(kAttnInOrder, i, &t.in_order));
   LINNET_TRY(in.order(kAttnOutOrder, i, &t.out_order));
   if (t.gate.panels && !same_rows(t.q, t.gate))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q and its gate have formats of different activation groups");
-  if (t.k.panels && (!same_rows(t.q, t.k) || !same_rows(t.q, t.v)))
+  if ((t.k.panels && !same_rows(t.q, t.k)) || (t.v.panels && !same_rows(t.q, t.v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
   return LINNET_OK;
 }
@@ -91,11 +95,15 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* gate = v + m * kv_row;  // as q, where there is one
   const QuantRows in = d.norm(l.attn_norm, t.q, t.in_order), in_q = rows_from(in, first);
   if (own) ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
-  if (own) ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
+  if (t.v.panels) ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
   ops.gemm(w, t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
   if (t.gate.panels) ops.gemm(w, t.gate, a.normed + first * a.d_stride, a.d_stride, &in_q, n, nullptr, false, gate, q_row);
   ops.sync(w);
 
+  if (own && !t.v.panels) {
+    ops.norm(w, k, kv_row, {}, m, n_kv * dim, v, nullptr);  // a copy
+    ops.sync(w);
+  }
   if (spec.clip_qkv > 0) {
     const float limit = static_cast<float>(spec.clip_qkv);
     ops.clip(w, q, q_row, limit, n, n_heads * dim);
@@ -111,6 +119,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   const RopeView rope = d.rope_of(l.spec, 0, false);
   ops.rope(w, q, q_row, n, n_heads, dim, {t.q_norm, t.q_norm_bias, spec.qk_norm, d.eps()}, d.rope_of(l.spec, first, false));
   if (own) ops.rope(w, k, kv_row, m, n_kv, dim, {t.k_norm, t.k_norm_bias, spec.qk_norm, d.eps()}, rope);
+  if (t.v_norm) ops.rope(w, v, kv_row, m, n_kv, dim, {t.v_norm, nullptr, kQkNormHead, d.eps()}, {});
   ops.sync(w);
   if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0))
     ops.scale_rows(w, q, q_row, a.rows.temperature + first, n, n_heads * dim);

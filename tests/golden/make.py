@@ -351,6 +351,27 @@ MODELS = {
                        linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=3,
                        layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128,
                        rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
+    # Two sizes of heads, keys that are values where all is seen, norms of values, RoPE that turns half of those heads' pairs, a factor for each layer.
+    "gemma4": tiny("gemma4_text", 47, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
+                   global_head_dim=20, num_global_key_value_heads=1, attention_k_eq_v=True, hidden_size_per_layer_input=0, sliding_window=19,
+                   layer_types=["sliding_attention", "full_attention"] * 2, final_logit_softcapping=9.0, max_position_embeddings=128,
+                   rope_parameters=dict(full_attention=dict(rope_type="proportional", rope_theta=1000000.0, partial_rotary_factor=0.5),
+                                        sliding_attention=dict(rope_type="default", rope_theta=10000.0))),
+    # Embeddings of layers; the last three layers look at earlier ones' keys and are twice as wide.
+    "gemma4-e2b": tiny("gemma4_text", 45, hidden_size=24, intermediate_size=20, num_hidden_layers=6, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                       global_head_dim=16, hidden_size_per_layer_input=16, vocab_size_per_layer_input=70, num_kv_shared_layers=3, use_double_wide_mlp=True,
+                       sliding_window=15, layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2, final_logit_softcapping=12.0,
+                       max_position_embeddings=128, rope_parameters=None),
+    "gemma4-moe": tiny("gemma4_text", 46, hidden_size=24, intermediate_size=20, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=4,
+                       num_key_value_heads=2, head_dim=8, global_head_dim=16, num_global_key_value_heads=1, attention_k_eq_v=True, hidden_size_per_layer_input=0,
+                       enable_moe_block=True, num_experts=5, top_k_experts=2, sliding_window=17,
+                       layer_types=["sliding_attention", "full_attention", "full_attention"], final_logit_softcapping=10.0, max_position_embeddings=128,
+                       rope_parameters=None),
+    # As a part of a model that sees and hears (WHOLE).
+    "gemma4-unified": tiny("gemma4_unified_text", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+                           head_dim=8, global_head_dim=16, num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=17,
+                           layer_types=["sliding_attention", "sliding_attention", "full_attention"], final_logit_softcapping=10.0,
+                           max_position_embeddings=128, rope_parameters=None),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -384,6 +405,11 @@ PUBLISHED = {
     "phi3-longrope": dict(partial_rotary_factor=None, rope_scaling=dict(type="longrope", short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
     "gemma3": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=3, cache_implementation="hybrid"),
     "gemma3-whole": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=2, cache_implementation="hybrid"),
+    "gemma4": dict(per_layer_config=None, global_head_dim=20, num_global_key_value_heads=1, layer_types=["sliding_attention", "full_attention"] * 2),
+    "gemma4-e2b": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=None,
+                       layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2),
+    "gemma4-unified": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=1, use_bidirectional_attention="vision",
+                           layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
     "stablelm": {},
     "cohere": {},
     "cohere2": dict(sliding_window_pattern=3, layer_switch=3, order_of_interleaved_layers="local_attn_first", position_embedding_type="rope_gptj", rotary_pct=1.0,
@@ -418,7 +444,7 @@ PUBLISHED = {
 
 
 def publish(config, name):
-    rope = config.pop("rope_parameters", None)
+    rope = None if name.startswith("gemma4") else config.pop("rope_parameters", None)
     if rope and "full_attention" in rope:
         if name.startswith("gemma3"):
             config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
@@ -445,12 +471,13 @@ USES = {
     "taps": (1.0, "conv conv1d"),
     "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz g_proj"),
     "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba a_proj b_proj"),
+    "layer input": (1.0, "per_layer_model_projection per_layer_input_gate"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
     "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1 input_linear"),
     "up": (1.0, "up_proj w3"),
-    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2 output_linear"),
-    "router": (1.5, "gate wg router shared_expert_gate"),
+    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2 output_linear per_layer_projection"),
+    "router": (1.5, "gate wg router shared_expert_gate proj"),
     "projection": (1.0, "project_in project_out"),
 }
 USE_OF = {part: use for use, (_, parts) in USES.items() for part in parts.split()}
@@ -480,7 +507,11 @@ def fill(model, seed):
         part = words[-2] if words[-1] in ("weight", "bias") else words[-1]
         layer = next((int(word) for word in words if word.isdigit()), None)
         noise = torch.randn(p.shape, generator=rng)
-        if part in EMBEDDINGS:
+        if part == "embed_tokens_per_layer":
+            p.copy_(noise / config.hidden_size_per_layer_input ** 0.5)
+        elif part in ("scale", "per_expert_scale"):  # of routers
+            p.copy_(1 + 0.25 * noise)
+        elif part in EMBEDDINGS:
             p.copy_(embed * noise)
         elif part in POSITIONS:
             p.copy_(0.7 * stream * noise)
@@ -499,7 +530,7 @@ def fill(model, seed):
             if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-            if "gemma" in config.model_type or (config.model_type.startswith(("qwen3_5", "qwen3_next")) and "linear_attn" not in name):  # adds 1
+            if ("gemma" in config.model_type and "gemma4" not in config.model_type) or (config.model_type.startswith(("qwen3_5", "qwen3_next")) and "linear_attn" not in name):  # adds 1
                 p.sub_(1)
         else:
             use = USE_OF[part]
@@ -514,6 +545,8 @@ def fill(model, seed):
                     for channel in (pair, pair + config.head_dim // 2):
                         heads[:, channel] *= K_OUTLIER if part == "k_proj" else 1 / K_OUTLIER
     for name, buffer in sorted(model.named_buffers()):
+        if name.endswith("layer_scalar"):
+            buffer.copy_(1 + 0.25 * torch.randn(buffer.shape, generator=rng))
         if name.endswith(("e_score_correction_bias", "expert_bias")):
             buffer.copy_(0.2 * torch.randn(buffer.shape, generator=rng))
 
@@ -651,6 +684,8 @@ def golden(folder, seed, tokens):
 WHOLE = {
     "gemma3-whole": (transformers.Gemma3ForConditionalGeneration, transformers.Gemma3Config, dict(mm_tokens_per_image=1, vision_config=dict(
         hidden_size=4, intermediate_size=4, num_hidden_layers=1, num_attention_heads=1, image_size=4, patch_size=4, vision_use_head=False))),
+    "gemma4-unified": (transformers.Gemma4UnifiedForConditionalGeneration, transformers.Gemma4UnifiedConfig, dict(
+        vision_config=dict(patch_size=1, pooling_kernel_size=1, mm_embed_dim=4, mm_posemb_size=4, output_proj_dims=24), audio_config=dict(audio_embed_dim=4))),
 }
 
 
@@ -658,6 +693,7 @@ def whole(name, model):
     cls, config, parts = WHOLE[name]
     all_of_it = cls(config(text_config=model.config.to_dict(), dtype="bfloat16", **parts)).bfloat16()
     all_of_it.model.language_model.load_state_dict(model.model.state_dict())
+    all_of_it.tie_weights()
     return all_of_it
 
 

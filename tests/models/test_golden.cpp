@@ -76,6 +76,7 @@ constexpr Family kFamilies[] = {
     {"gemma"},
     {"gemma3"},
     {"gemma3-whole"},
+    {"gemma4"},
     {"llama-reglu"},
     {"llama-glu"},
     {"llama-yarn"},
