@@ -37,8 +37,23 @@ void Cache::cancel(uint32_t seq) {
   if (slots.any()) slots.cancel(seq);
 }
 
+void Cache::checkpoint(uint32_t seq) {
+  if (slots.any()) slots.checkpoint(seq);
+}
+
+uint32_t Cache::until_checkpoint(uint32_t seq, uint32_t position) const {
+  return slots.any() ? slots.until_checkpoint(seq, position) : UINT32_MAX;
+}
+
 bool Cache::can_truncate(uint32_t seq, uint32_t keep) const {
   return keep == 0 || (kv.can_truncate(seq, keep) && (!slots.any() || slots.can_truncate(seq, keep)));
+}
+
+uint32_t Cache::base(uint32_t seq, uint32_t keep) const {
+  if (can_truncate(seq, keep)) return keep;
+  for (uint32_t i = slots.any() ? slots.slots[seq].n_checkpoints : 0; i-- > 0;)
+    if (const uint32_t at = slots.checkpoints_of(seq)[i].at; at <= keep && kv.can_truncate(seq, at)) return at;
+  return slots.n_checkpoints ? 0 : kNoBase;  // with none before it: from the beginning
 }
 
 void Cache::truncate(uint32_t seq, uint32_t keep) {

@@ -42,9 +42,17 @@ struct Cache {
   void advance(uint32_t seq, uint32_t length, uint32_t n_more);
   void commit(uint32_t seq, uint32_t before, uint32_t length);
   void cancel(uint32_t seq);
+  // Of states (slots.h).
+  void checkpoint(uint32_t seq);
+  uint32_t until_checkpoint(uint32_t seq, uint32_t position) const;
 
   // Whether the sequence may be cut to `keep` positions: layers with a window have dropped what lies too far back, and a state's marks.
   bool can_truncate(uint32_t seq, uint32_t keep) const;
+  // How long a sequence of `keep` tokens is in the cache: all of them, or those before a checkpoint of its states, from where the others
+  // are to be computed again. kNoBase: there are no checkpoints.
+  static constexpr uint32_t kNoBase = UINT32_MAX;
+  uint32_t base(uint32_t seq, uint32_t keep) const;
+  // keep: a base.
   void truncate(uint32_t seq, uint32_t keep);
   // `to`, which is empty, becomes the first `keep` positions of `from`; pages are shared, states copied.
   void fork(uint32_t from, uint32_t to, uint32_t keep);

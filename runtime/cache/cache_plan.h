@@ -21,6 +21,10 @@ struct CacheLayer {
   uint32_t back = 0;  // the layer so many before this one has the pages that this one reads; 0: its own
   SlotPlan slot = {};
 };
+// Of a layer that has a state and no pages.
+inline CacheLayer state_layer(SlotPlan slot) {
+  return {.k = LINNET_I8, .v = LINNET_I8, .n_heads = 1, .n_kv_heads = 0, .head_dim = 1, .latent = 0, .window = 0, .slot = slot};
+}
 
 struct CachePlan {
   uint32_t n_layers, n_sequences, n_context, n_pool, n_chunk, n_rollback;
@@ -29,6 +33,7 @@ struct CachePlan {
   const Backend* backend;
   const void* of;  // whatever the next one reads
   CacheLayer (*layer)(const void* of, uint32_t i);
+  uint32_t n_checkpoints = 0, checkpoint_every = 1;  // of states: how many of a sequence, and tokens from one to the next
 };
 
 }  // namespace linnet

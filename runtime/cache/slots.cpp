@@ -10,22 +10,28 @@ void Slots::layout_in(Arena& arena, Arena& own, const CachePlan& p) {
   n_layers = p.n_layers;
   n_sequences = p.n_sequences;
   n_rollback = p.n_rollback;
+  checkpoint_every = p.checkpoint_every;
   backend = p.backend;
   for (uint32_t i = 0; i < n_layers; ++i) n_states += p.layer(p.of, i).slot.state_floats != 0;
   if (!any()) return;
   // Since the first mark there are at most two rollbacks of rows; those of a call come to them and take the place of none.
   n_rows = 3 * n_rollback;
+  n_checkpoints = p.n_checkpoints;
   layers = arena.take<SlotLayer>("states", n_layers);
   slots = arena.take<Slot>("states", n_sequences);
+  checkpoints = arena.take<SlotMark>("states", uint64_t{n_sequences} * n_checkpoints);
   for (uint32_t i = 0; i < n_layers; ++i) {
     const SlotPlan plan = p.layer(p.of, i).slot;
     float** const of = arena.take<float*>("states", plan.state_floats ? n_sequences : 0);
+    float** const kept = arena.take<float*>("states", plan.state_floats ? n_sequences : 0);
     const uint64_t floats = uint64_t{kSlotStates} * plan.state_floats + uint64_t{n_rows} * plan.row_floats;
     for (uint32_t seq = 0; seq < n_sequences && plan.state_floats; ++seq) {
       float* const memory = own.take<float>("states", floats);
       if (of) of[seq] = memory;
+      float* const copies = own.take<float>("checkpoints", uint64_t{n_checkpoints} * plan.state_floats);
+      if (kept) kept[seq] = copies;
     }
-    if (layers) layers[i] = {plan, of};
+    if (layers) layers[i] = {plan, of, kept};
   }
 }
 
@@ -39,7 +45,38 @@ void Slots::reset() {
   for (uint32_t i = 0; i < n_sequences; ++i) {
     slots[i] = {};
     slots[i].n_marks = 1;
+    for (uint32_t c = 0; c < n_checkpoints; ++c) checkpoints_of(i)[c] = {0, c};
   }
+}
+
+void Slots::copy(const SlotLayer& l, float* to, const float* from) const {
+  backend->copy(session, reinterpret_cast<uint8_t*>(to), reinterpret_cast<const uint8_t*>(from), 0, l.plan.state_floats * sizeof(float), 1);
+}
+
+uint32_t Slots::due(uint32_t seq) const {
+  const uint32_t n = slots[seq].n_checkpoints;
+  return (n ? checkpoints_of(seq)[n - 1].at : 0) + checkpoint_every;
+}
+
+uint32_t Slots::until_checkpoint(uint32_t seq, uint32_t position) const {
+  const uint32_t next = due(seq);
+  return n_checkpoints == 0 ? UINT32_MAX : position < next ? next - position : checkpoint_every;  // one that is due comes first
+}
+
+void Slots::take(uint32_t seq, SlotMark mark) {
+  Slot& s = slots[seq];
+  SlotMark* const all = checkpoints_of(seq);
+  if (n_checkpoints == 0 || mark.at <= (s.n_checkpoints ? all[s.n_checkpoints - 1].at : 0)) return;
+  if (s.n_checkpoints == n_checkpoints) {
+    const uint32_t first = n_checkpoints > 1;
+    const SlotMark gone = all[first];
+    for (uint32_t i = first; i + 1 < n_checkpoints; ++i) all[i] = all[i + 1];
+    all[--s.n_checkpoints] = gone;
+  }
+  SlotMark& to = all[s.n_checkpoints++];
+  to.at = mark.at;
+  for (uint32_t i = 0; i < n_layers; ++i)
+    if (layers[i].plan.state_floats) copy(layers[i], checkpoint(seq, layers[i], to.state), state(seq, layers[i], mark.state));
 }
 
 // A call keeps the rows of its last n_rollback tokens. Marks are never more than n_rollback tokens apart, so that the first that is old
@@ -69,6 +106,7 @@ void Slots::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
   Slot& s = slots[seq];
   const uint32_t end = length + n_more;
   s.from = s.at;
+  if (s.from.at >= due(seq)) take(seq, s.from);
   s.position = length;
   s.at = {end, s.cut < end ? s.into : s.cut_into};
   if (s.from.at) return;
@@ -117,12 +155,14 @@ void Slots::commit(uint32_t seq) {
   if (first + 2 < n) s.marks[s.n_marks++] = all[first + 1];
   if (first + 1 < n) s.marks[s.n_marks++] = all[n - 1];
   s.length = s.after;
+  if (s.length >= due(seq)) checkpoint(seq);
 }
 
 void Slots::cancel(uint32_t seq) {
   Slot& s = slots[seq];
   s.n_marks -= s.overwrites;
   s.overwrites = 0;
+  while (s.n_checkpoints && checkpoints_of(seq)[s.n_checkpoints - 1].at > s.length) --s.n_checkpoints;
 }
 
 void Slots::truncate(uint32_t seq, uint32_t keep) {
@@ -131,6 +171,14 @@ void Slots::truncate(uint32_t seq, uint32_t keep) {
     s = {};
     s.n_marks = 1;
     return;
+  }
+  while (s.n_checkpoints && checkpoints_of(seq)[s.n_checkpoints - 1].at > keep) --s.n_checkpoints;
+  if (!can_truncate(seq, keep)) {  // it becomes the only mark
+    const SlotMark from = checkpoints_of(seq)[s.n_checkpoints - 1];
+    s.marks[0] = {from.at, 0};
+    s.n_marks = 1;
+    for (uint32_t i = 0; i < n_layers; ++i)
+      if (layers[i].plan.state_floats) copy(layers[i], state(seq, layers[i], 0), checkpoint(seq, layers[i], from.state));
   }
   while (s.n_marks > 1 && s.marks[s.n_marks - 1].at > keep) --s.n_marks;
   if (keep < s.length) s.length = keep;
@@ -147,15 +195,24 @@ void Slots::each_piece(const Slot& s, uint32_t n, Fn fn) const {
 void Slots::fork(uint32_t from, uint32_t to, uint32_t keep) {
   Slot& b = slots[to];
   b = slots[from];
+  for (uint32_t c = 0; c < b.n_checkpoints; ++c) {
+    const SlotMark mine = checkpoints_of(from)[c];
+    if (mine.at > keep) {
+      b.n_checkpoints = c;
+      break;
+    }
+    checkpoints_of(to)[c].at = mine.at;
+    for (uint32_t i = 0; i < n_layers; ++i)
+      if (const SlotLayer& l = layers[i]; l.plan.state_floats)
+        copy(l, checkpoint(to, l, checkpoints_of(to)[c].state), checkpoint(from, l, mine.state));
+  }
   truncate(to, keep);
+  if (!can_truncate(from, keep)) return;  // its only mark is a checkpoint's
   for (uint32_t i = 0; i < n_layers; ++i) {
     const SlotLayer& l = layers[i];
-    const size_t bytes = l.plan.state_floats * sizeof(float);
     const size_t row_bytes = l.plan.row_floats * sizeof(float);
-    for (uint32_t m = 0; bytes && m < b.n_marks; ++m)
-      if (b.marks[m].at)
-        backend->copy(session, reinterpret_cast<uint8_t*>(state(to, l, b.marks[m].state)),
-                      reinterpret_cast<const uint8_t*>(state(from, l, b.marks[m].state)), 0, bytes, 1);
+    for (uint32_t m = 0; l.plan.state_floats && m < b.n_marks; ++m)
+      if (b.marks[m].at) copy(l, state(to, l, b.marks[m].state), state(from, l, b.marks[m].state));
     each_piece(b, row_bytes ? b.length - b.marks[0].at : 0, [&](uint32_t place, uint32_t n) {
       backend->copy(session, reinterpret_cast<uint8_t*>(row(to, l, place)), reinterpret_cast<const uint8_t*>(row(from, l, place)), 0,
                     n * row_bytes, 1);

@@ -1,7 +1,8 @@
 // States of layers that carry one on from token to token: of every sequence and layer a slot of fixed size, f32. A state cannot be cut.
 // So marks are kept, states as they were after fewer tokens, and the rows that layers made of the tokens since the first mark: from these
 // a layer goes on again, in the same order and with the same result, after a rollback, a cancel, a fork or a load. A layer does that in
-// its next pass (SlotView); until then nothing is computed.
+// its next pass (SlotView); until then nothing is computed. Of what lies further back there are checkpoints: copies of the state, from
+// which the tokens that follow pass through the whole model again (sequence.cpp).
 #pragma once
 #include <cstdint>
 
@@ -42,8 +43,9 @@ struct SlotMark {
 struct Slot {
   SlotMark marks[kMaxMarks];  // ascending; a rollback goes back to the first at most
   uint32_t n_marks;
-  uint32_t length;  // tokens; those behind the last mark are rows alone
-  uint32_t row;     // place of the row of token marks[0].at
+  uint32_t length;         // tokens; those behind the last mark are rows alone
+  uint32_t row;            // place of the row of token marks[0].at
+  uint32_t n_checkpoints;  // that there are
   // The running call, to `after` tokens. Its state comes to be in `into`; on the way those of the first `cut` tokens are left in cut_into,
   // where a later rollback needs them (cut = 0: it does not).
   uint32_t after, cut, into, cut_into;
@@ -60,7 +62,8 @@ inline constexpr size_t kSlotPiece = 65536;  // bytes of a state or of rows that
 
 struct SlotLayer {
   SlotPlan plan;
-  float** of;  // (n_sequences) each states (kSlotStates, state_floats), then rows (n_rows, row_floats)
+  float** of;           // (n_sequences) each states (kSlotStates, state_floats), then rows (n_rows, row_floats)
+  float** checkpoints;  // (n_sequences) each (n_checkpoints, state_floats)
 };
 
 struct Slots {
@@ -68,6 +71,8 @@ struct Slots {
   uint32_t n_states;                                   // layers with a state
   SlotLayer* layers;                                   // (n_layers) or nullptr: none has a state
   Slot* slots;                                         // (n_sequences)
+  uint32_t n_checkpoints, checkpoint_every;            // most of a sequence; tokens from one to the next
+  SlotMark* checkpoints;  // (n_sequences, n_checkpoints) ascending; behind a slot's n_checkpoints the places that are free
   const Backend* backend;
   void* session;
 
@@ -82,8 +87,15 @@ struct Slots {
   void commit(uint32_t seq);
   void cancel(uint32_t seq);
   bool can_truncate(uint32_t seq, uint32_t keep) const { return keep >= slots[seq].marks[0].at; }
+  // keep: one that can_truncate, or a checkpoint's, or 0.
   void truncate(uint32_t seq, uint32_t keep);
   void fork(uint32_t from, uint32_t to, uint32_t keep);
+  // Keeps the newest mark's state. There is one that `every` tokens from the one before, and where somebody asks for it; without room the
+  // oldest but the first makes it.
+  void checkpoint(uint32_t seq) { take(seq, slots[seq].marks[slots[seq].n_marks - 1]); }
+  // Tokens from `position` on until the next one is due, where a pass ends.
+  uint32_t until_checkpoint(uint32_t seq, uint32_t position) const;
+  SlotMark* checkpoints_of(uint32_t seq) const { return checkpoints + size_t{seq} * n_checkpoints; }
   // What a layer does with the tokens of the pass that advance() was called for last.
   SlotView view(uint32_t seq, uint32_t layer) const;
 
@@ -104,6 +116,10 @@ struct Slots {
   }
   template <class Fn>
   void each_piece(const Slot& s, uint32_t n, Fn fn) const;
+  uint32_t due(uint32_t seq) const;  // length at which the next checkpoint is
+  void take(uint32_t seq, SlotMark mark);
+  void copy(const SlotLayer& l, float* to, const float* from) const;
+  float* checkpoint(uint32_t seq, const SlotLayer& l, uint32_t i) const { return l.checkpoints[seq] + size_t{i} * l.plan.state_floats; }
   float* state(uint32_t seq, const SlotLayer& l, uint32_t i) const { return l.of[seq] + size_t{i} * l.plan.state_floats; }
   float* row(uint32_t seq, const SlotLayer& l, uint32_t place) const {
     return l.of[seq] + size_t{kSlotStates} * l.plan.state_floats + size_t{place} * l.plan.row_floats;

@@ -24,16 +24,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 }
 
 // No pages; the state are the rows of s that the next one's taps reach back to.
-CacheLayer cache(const ModelSpec& s, const LayerSpec&) {
-  return {.k = LINNET_I8,
-          .v = LINNET_I8,
-          .n_heads = 1,
-          .n_kv_heads = 0,
-          .head_dim = 1,
-          .latent = 0,
-          .window = 0,
-          .slot = {(s.conv_taps - 1) * s.d_model, s.d_model}};
-}
+CacheLayer cache(const ModelSpec& s, const LayerSpec&) { return state_layer({(s.conv_taps - 1) * s.d_model, s.d_model}); }
 
 size_t in_stride(const ModelSpec& s) { return row_floats(3 * uint64_t{s.d_model}); }
 

@@ -39,15 +39,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 // The state: of every value head S, then the rows before the convolution that the next one's taps reach back to. A row: those channels,
 // then beta and alpha as projected.
 CacheLayer cache(const ModelSpec& s, const LayerSpec&) {
-  return {.k = LINNET_I8,
-          .v = LINNET_I8,
-          .n_heads = 1,
-          .n_kv_heads = 0,
-          .head_dim = 1,
-          .latent = 0,
-          .window = 0,
-          .slot = {s.delta_value_heads * delta_state_floats(s.delta_key_dim, s.delta_value_dim) + (s.conv_taps - 1) * channels(s),
-                   channels(s) + 2 * s.delta_value_heads}};
+  return state_layer({s.delta_value_heads * delta_state_floats(s.delta_key_dim, s.delta_value_dim) + (s.conv_taps - 1) * channels(s),
+                      channels(s) + 2 * s.delta_value_heads});
 }
 
 struct Strides {
