@@ -224,7 +224,7 @@ void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool o
 }
 
 // Fills a batch of at most n_chunk rows with what is left of the parts, in their order. Rows that get logits are in one batch with each
-// other, so the batch before it may be cut short. Returns its rows.
+// other, so the batch before it may be cut short; so may one where a checkpoint is due. Returns its rows.
 uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, Batch* batch) {
   uint32_t m = 0;
   batch->n_spans = batch->n_logits = 0;
@@ -242,8 +242,8 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
       s.act.made.tokens[m + j] = done + j < waiting(seq) ? history_end(seq)[done + j] : part.tokens[done + j - waiting(seq)];
     m += n;
     s.parts_done[i] += n;
-    if (done + n == part.n)
-      for (uint32_t j = part.n_logits; j; --j) s.logit_rows[batch->n_logits++] = m - j;
+    if (done + n < part.n) break;  // parts end in their order
+    for (uint32_t j = part.n_logits; j; --j) s.logit_rows[batch->n_logits++] = m - j;
   }
   return m;
 }

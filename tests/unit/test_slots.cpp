@@ -1,6 +1,6 @@
 // States beside the pages: a made-up layer whose state depends on every token before it and on their order goes through random calls, cut
-// into chunks, cancelled, rolled back (from checkpoints on the tokens are computed again, in calls that may be cancelled too), forked, saved
-// and loaded. Behind every token its state must be the one of a plain loop over all tokens of the sequence, to the bit.
+// into chunks, cancelled, rolled back (from checkpoints on the tokens are computed again, in calls that may be cancelled too), forked,
+// saved and loaded. Behind every token its state must be the one of a plain loop over all tokens of the sequence, to the bit.
 #include <cstring>
 #include <map>
 #include <random>
@@ -94,9 +94,8 @@ struct Walk {
   bool wrong_place = false;  // checkpoints are said to be a token before where they are
 
   Walk(uint32_t n_rollback, uint32_t seed, uint32_t n_checkpoints = 0, uint32_t every = 1)
-      : plan{kLayers,          kSequences, kContext, kContext * kSequences, 64,      n_rollback,
-             LINNET_FULL_STOP, 0,          false,    &cpu_backend,          nullptr, layer_of,
-             n_checkpoints,    every},
+      : plan{kLayers,      kSequences, kContext, kContext * kSequences, 64,   n_rollback, LINNET_FULL_STOP, 0, false,
+             &cpu_backend, nullptr,    layer_of, n_checkpoints,         every},
         of(plan, seed % 2 ? 0xFF : 0xA5),
         random(seed) {}
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(random() % n); }
@@ -226,7 +225,7 @@ struct Walk {
     REQUIRE(of.cache.can_restore(seq, length, kept));
     of.cache.restore(seq, length, kept);
     for (uint32_t i = 0; i < of.cache.n_parts(); ++i) of.cache.load(seq, i, length, saved, s.parts[i].data());
-    of.cache.checkpoint(seq);  // as state.cpp does
+    of.cache.checkpoint(seq);                                                                         // as state.cpp does
     seqs[seq] = {s.tokens, length, std::max(s.longest, kept.slots.at[0] + plan.n_rollback), length};  // no mark before it
     if (!wrong_place) look(seq);
     return true;
