@@ -508,6 +508,13 @@ linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, s
   return session_fork(*session, from, to, static_cast<uint32_t>(keep), err);
 }
 
+linnet_status linnet_checkpoint(linnet_session* session, uint32_t seq, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
+  LINNET_TRY(check_seq(*session, seq, err));
+  return session_checkpoint(*session, seq, err);
+}
+
 linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_TRY(check_idle(*session, err));

@@ -10,7 +10,15 @@
 
 namespace linnet {
 
-uint32_t session_length(const linnet_session& s, uint32_t seq) { return s.seqs[seq].length + s.seqs[seq].pending; }
+namespace {
+
+// Tokens of the sequence that are to be computed, and all.
+uint32_t waiting(const Sequence& seq) { return seq.replay + seq.pending; }
+uint32_t length_of(const Sequence& seq) { return seq.length + waiting(seq); }
+
+}  // namespace
+
+uint32_t session_length(const linnet_session& s, uint32_t seq) { return length_of(s.seqs[seq]); }
 
 void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar, uint32_t start) {
   const uint32_t n = session_length(s, seq);
@@ -32,19 +40,35 @@ void follow(Sequence& seq, uint32_t end) {
   for (; p.at < end; ++p.at) p.state = grammar_advance(*p.grammar, p.state, seq.history[p.at - seq.n_forgotten]);
 }
 
+// Where a cut to `keep` tokens leaves the cache.
+uint32_t base_of(const linnet_session& s, uint32_t i, uint32_t keep) {
+  const Sequence& seq = s.seqs[i];
+  if (keep >= seq.length) return seq.length;
+  const uint32_t base = s.cache.base(i, keep);
+  return keep && base < seq.n_forgotten ? Cache::kNoBase : base;
+}
+
+Status check_base(const linnet_session& s, uint32_t i, uint32_t keep, uint32_t base, const char* what, Error* err) {
+  if (base != Cache::kNoBase) return LINNET_OK;
+  return fail(err, LINNET_BAD_STATE, what, ": layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
+              " tokens sees: it has ", s.seqs[i].length, ", n_rollback is ", s.params.n_rollback,
+              s.cache.slots.any() ? ", and there are no checkpoints" : "");
+}
+
 }  // namespace
 
 Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err) {
   Sequence& seq = s.seqs[i];
   if (keep == session_length(s, i)) return LINNET_OK;
-  if (keep < seq.length) {
-    if (!s.cache.can_truncate(i, keep) || (keep && keep < seq.n_forgotten))
-      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
-                  " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
-    s.cache.truncate(i, keep);
-    seq.length = keep;
+  const uint32_t base = base_of(s, i, keep);
+  LINNET_TRY(check_base(s, i, keep, base, "truncate", err));
+  if (base < seq.length) {
+    const BackendGuard bound(s);
+    s.cache.truncate(i, base);
+    seq.length = base;
   }
   if (keep == 0) seq.n_forgotten = 0;
+  seq.replay = keep - base;
   seq.pending = 0;
   seq.n_logit_rows = 0;
   seq.generation->going = false;
@@ -69,13 +93,13 @@ uint64_t session_history(const linnet_session& s) { return history_tokens(s.para
 Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err) {
   const Sequence& a = s.seqs[from];
   Sequence& b = s.seqs[to];
-  if (keep < a.length && (!s.cache.can_truncate(from, keep) || (keep && keep < a.n_forgotten)))
-    return fail(err, LINNET_BAD_STATE, "fork: layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
-                " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
+  const uint32_t base = base_of(s, from, keep);
+  LINNET_TRY(check_base(s, from, keep, base, "fork", err));
   const BackendGuard bound(s);
   s.cache.truncate(to, 0);
-  b.length = keep < a.length ? keep : a.length;
-  b.pending = keep > a.length;
+  b.length = base;
+  b.pending = keep == length_of(a) ? a.pending : 0;
+  b.replay = keep - base - b.pending;
   s.cache.fork(from, to, b.length);
   b.n_forgotten = keep ? a.n_forgotten : 0;
   std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
@@ -94,6 +118,15 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   b.generation->going = false;
   b.place = a.place;
   rewind(b.place, keep);
+  return LINNET_OK;
+}
+
+Status session_checkpoint(linnet_session& s, uint32_t seq, Error* err) {
+  if (!s.cache.slots.any()) return LINNET_OK;  // pages can be cut anywhere
+  if (s.cache.slots.n_checkpoints == 0)
+    return fail(err, LINNET_BAD_STATE, "checkpoint: this session has none: n_checkpoints is LINNET_CHECKPOINTS_NONE");
+  const BackendGuard bound(s);
+  s.cache.checkpoint(seq);
   return LINNET_OK;
 }
 
@@ -142,10 +175,10 @@ void copy_strings(const char* const* from, uint32_t n, StopStrings* out) {
   }
 }
 
-// Tokens of one sequence to be computed: the one that is pending, then others.
+// Tokens of one sequence to be computed: those of it that wait, then others.
 struct PartRows {
   uint32_t seq, n, n_logits;
-  const int32_t* tokens;  // (n - pending)
+  const int32_t* tokens;  // (n - waiting)
 };
 
 int32_t* history_end(Sequence& seq) { return seq.history + seq.length - seq.n_forgotten; }
@@ -167,7 +200,7 @@ void make_room(const linnet_session& s, Sequence& seq, uint32_t n) {
 
 void remember(const linnet_session& s, Sequence& seq, const int32_t* tokens, uint32_t n) {
   make_room(s, seq, n);
-  if (n) std::memcpy(history_end(seq), tokens, n * sizeof *tokens);  // the pending token alone: there are no others
+  if (n) std::memcpy(history_end(seq), tokens, n * sizeof *tokens);  // waiting ones alone: there are no others
 }
 
 // Ends the call for its sequences: all that was computed counts, or nothing does.
@@ -175,11 +208,13 @@ void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool o
   for (uint32_t i = 0; i < n_parts; ++i) {
     Sequence& seq = s.seqs[parts[i].seq];
     if (ok) {
-      const uint32_t before = seq.length;
-      seq.length += seq.pending;
-      remember(s, seq, parts[i].tokens, parts[i].n - seq.pending);
-      seq.length += parts[i].n - seq.pending;
-      seq.pending = 0;
+      const uint32_t before = seq.length, n = parts[i].n, old = n < waiting(seq) ? n : waiting(seq);
+      const uint32_t again = old < seq.replay ? old : seq.replay;
+      seq.replay -= again;
+      seq.pending -= old - again;
+      seq.length += old;
+      remember(s, seq, parts[i].tokens, n - old);
+      seq.length += n - old;
       seq.n_logit_rows = parts[i].n_logits;
       s.cache.commit(parts[i].seq, before, seq.length);
     } else {
@@ -189,7 +224,7 @@ void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool o
 }
 
 // Fills a batch of at most n_chunk rows with what is left of the parts, in their order. Rows that get logits are in one batch with each
-// other, so the batch before it may be cut short. Returns its rows.
+// other, so the batch before it may be cut short; so may one where a checkpoint is due. Returns its rows.
 uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, Batch* batch) {
   uint32_t m = 0;
   batch->n_spans = batch->n_logits = 0;
@@ -200,28 +235,21 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
     uint32_t n = left < room ? left : room;
     if (n < left && left - n < part.n_logits) n = left - part.n_logits;
     if (n == 0) continue;
+    if (const uint32_t due = s.cache.until_checkpoint(part.seq, seq.length + done); due < n && left - due >= part.n_logits) n = due;
     s.cache.advance(part.seq, seq.length + done, n);
     s.spans[batch->n_spans++] = {part.seq, m, n, seq.length + done};
     for (uint32_t j = 0; j < n; ++j)
-      s.act.made.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
+      s.act.made.tokens[m + j] = done + j < waiting(seq) ? history_end(seq)[done + j] : part.tokens[done + j - waiting(seq)];
     m += n;
     s.parts_done[i] += n;
-    if (done + n == part.n)
-      for (uint32_t j = part.n_logits; j; --j) s.logit_rows[batch->n_logits++] = m - j;
+    if (done + n < part.n) break;  // parts end in their order
+    for (uint32_t j = part.n_logits; j; --j) s.logit_rows[batch->n_logits++] = m - j;
   }
   return m;
 }
 
-// Computes the parts, of different sequences each. All or nothing.
-Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
-  const CpuGuard cpus(s.cpus);
-  const BackendGuard bound(s);
-  LINNET_TRY(bound.check(err));
-  std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
-  for (uint32_t i = 0; i < n_parts; ++i)
-    if (!s.cache.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
-      return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n,
-                  " tokens more in sequence ", parts[i].seq);
+// Computes the parts, for which there is room. All or nothing.
+Status compute_parts(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
   for (uint32_t i = 0; i < n_parts; ++i) {
     s.cache.begin(parts[i].seq, s.seqs[parts[i].seq].length, s.seqs[parts[i].seq].length + parts[i].n);
     s.parts_done[i] = 0;
@@ -248,6 +276,23 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   return status;
 }
 
+// Computes the parts, of different sequences each. All or nothing, but that tokens which are the sequence's already stay computed: of those
+// that a cut left a chunk is a call, and the rest goes with what is new.
+Status compute(linnet_session& s, PartRows* parts, uint32_t n_parts, Error* err) {
+  const CpuGuard cpus(s.cpus);
+  const BackendGuard bound(s);
+  LINNET_TRY(bound.check(err));
+  std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+  for (uint32_t i = 0; i < n_parts; ++i)
+    if (!s.cache.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
+      return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n,
+                  " tokens more in sequence ", parts[i].seq);
+  for (uint32_t i = 0; i < n_parts; ++i)
+    for (const PartRows some = {parts[i].seq, s.params.n_chunk, 0, nullptr}; s.seqs[some.seq].replay > some.n; parts[i].n -= some.n)
+      LINNET_TRY(compute_parts(s, &some, 1, err));
+  return compute_parts(s, parts, n_parts, err);
+}
+
 void note_decoded(linnet_session& s, uint32_t length, uint64_t start_ns) {
   ++s.stats.decode_tokens;
   ++s.stats.decode_passes;
@@ -255,10 +300,10 @@ void note_decoded(linnet_session& s, uint32_t length, uint64_t start_ns) {
   s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(length - 1);
 }
 
-// One row of decoding: the pending token, or this one.
+// One row of decoding: the pending token, or this one; and what has to come before it.
 Status compute_one(linnet_session& s, uint32_t seq, const int32_t* token, Error* err) {
   const uint64_t start = clock_ns();
-  const PartRows part = {seq, 1, 1, token};
+  PartRows part = {seq, waiting(s.seqs[seq]) + (token != nullptr), 1, token};
   LINNET_TRY(compute(s, &part, 1, err));
   note_decoded(s, s.seqs[seq].length, start);
   return LINNET_OK;
@@ -282,7 +327,7 @@ void drop_forced(linnet_session& s, uint32_t i) {
 uint32_t find_forced(linnet_session& s, uint32_t i) {
   Sequence& seq = s.seqs[i];
   const Generation& g = *seq.generation;
-  const uint32_t length = seq.length + 1;
+  const uint32_t length = length_of(seq);
   uint32_t most = s.forced.most;
   if (!seq.place.grammar || !s.forced.tokens || g.bans.n || s.params.when_full != LINNET_FULL_STOP) return 0;
   if (most > s.params.n_rollback) most = s.params.n_rollback;
@@ -292,7 +337,7 @@ uint32_t find_forced(linnet_session& s, uint32_t i) {
   const uint32_t n_said = g.n_tokens < length - seq.n_forgotten ? g.n_tokens : length - seq.n_forgotten;
   forced_find(*seq.place.grammar, seq.place.state, seq.history + length - seq.n_forgotten - n_said, n_said, most, &s.forced);
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
-  if (!s.cache.has_room(i, seq.length, s.forced.n + 1, s.taken)) s.forced.n = 0;
+  if (!s.cache.has_room(i, seq.length, waiting(seq) + s.forced.n, s.taken)) s.forced.n = 0;
   return s.forced.n;
 }
 
@@ -315,7 +360,7 @@ Status catch_up_forced(linnet_session& s, uint32_t i, Error* err) {
   const uint32_t n = find_forced(s, i);
   if (n == 0) return catch_up(s, i, err);
   const uint64_t start = clock_ns();
-  const PartRows part = {i, n + 1, n + 1, f.tokens + f.at};
+  PartRows part = {i, waiting(seq) + n, n + 1, f.tokens + f.at};
   f.n = 0;
   LINNET_TRY(compute(s, &part, 1, err));
   f.n = n;
@@ -387,7 +432,7 @@ Status draw(linnet_session& s, Sequence& seq, const Generation* g, int32_t* toke
 
 bool text_complete(Sequence& seq) {
   if (!seq.place.grammar) return false;
-  follow(seq, seq.length + seq.pending);
+  follow(seq, length_of(seq));
   return grammar_complete(*seq.place.grammar, seq.place.state);
 }
 
@@ -426,7 +471,8 @@ bool take_back(linnet_session& s, uint32_t id, uint32_t* n) {
   size_t bytes = 0;
   *n = last_tokens(s, id, g.text.stop_end, g.bans.bytes[g.text.ban], &bytes);
   uint32_t keep = length - *n;
-  if (keep < g.certain || (*n > 1 && (keep <= seq.n_forgotten || !s.cache.can_truncate(id, keep - 1)))) {
+  uint32_t base = *n > 1 && keep > seq.n_forgotten ? base_of(s, id, keep - 1) : Cache::kNoBase;
+  if (keep < g.certain || (*n > 1 && base == Cache::kNoBase)) {
     *n = 1;
     keep = length - 1;
     bytes = g.text.stop_end;
@@ -447,8 +493,9 @@ bool take_back(linnet_session& s, uint32_t id, uint32_t* n) {
   }
   if (*n > 1) {  // the row that the first of them was drawn from is to be computed again; of the last one it is there
     const BackendGuard bound(s);
-    s.cache.truncate(id, keep - 1);
-    seq.length = keep - 1;
+    s.cache.truncate(id, base);
+    seq.length = base;
+    seq.replay = keep - 1 - base;
     seq.n_logit_rows = 0;
   }
   seq.pending = *n > 1;
@@ -645,17 +692,22 @@ Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_ro
   LINNET_TRY(check_rows(s, rows, n_rows, err));
   const uint64_t start = clock_ns();
   PartRows parts[kMaxSequences] = {};
+  uint32_t n_again = 0;
   for (uint32_t i = 0; i < n_rows; ++i) {
     const linnet_rows r = element(rows, i);
     const Sequence& seq = s.seqs[r.seq];
     const uint32_t n = static_cast<uint32_t>(r.n_tokens);
-    parts[i] = {r.seq, n + seq.pending, n_rows > 1 ? 1 : n < s.params.n_logits ? n : s.params.n_logits, r.tokens};
+    parts[i] = {r.seq, n + waiting(seq), n_rows > 1 ? 1 : n < s.params.n_logits ? n : s.params.n_logits, r.tokens};
+    n_again += seq.replay;
   }
   LINNET_TRY(compute(s, parts, n_rows, err));
+  const BackendGuard bound(s);
   for (uint32_t i = 0; i < n_rows; ++i) {
     s.seqs[parts[i].seq].generation->going = false;
     s.stats.prefill_tokens += element(rows, i).n_tokens;
+    if (element(rows, i).n_tokens > 1) s.cache.checkpoint(parts[i].seq);  // not after each token of an app that draws by itself
   }
+  s.stats.prefill_tokens += n_again;
   if (!s.ttft_pending) {
     s.ttft_pending = true;
     s.ttft_start_ns = start;

@@ -14,6 +14,7 @@ namespace linnet {
 namespace {
 
 constexpr uint32_t kRollbackOfStates = 64;  // by default, where every token more takes room in each layer
+constexpr uint32_t kCheckpoints = 4, kMostCheckpoints = 4096, kCheckpointEvery = 1024;
 constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kDefaultSpin = 20000, kMostSpin = 1u << 30;
 
 void take_rows(Arena& arena, const QuantRoom& room, uint64_t rows, QuantRows* q) {
@@ -148,9 +149,10 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
   const CacheChoice choice = {model, p};
-  if (!f.cache.layout_in(arena, places.own,
-                         {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep,
-                          spec.window_chunks != 0, model.backend, &choice, cache_layer}))
+  if (!f.cache.layout_in(
+          arena, places.own,
+          {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0,
+           model.backend, &choice, cache_layer, p.n_checkpoints == LINNET_CHECKPOINTS_NONE ? 0 : p.n_checkpoints, p.checkpoint_every}))
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
@@ -170,6 +172,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     if (generation) generation->going = false;
     if (f.seqs)
       f.seqs[i] = {.length = 0,
+                   .replay = 0,
                    .pending = 0,
                    .history = history,
                    .n_forgotten = 0,
@@ -339,6 +342,13 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.n_pool < p.n_context || p.n_pool > p.n_sequences * p.n_context)
     return fail(err, LINNET_BAD_ARG, "session: n_pool is ", p.n_pool, ", must be n_context = ", p.n_context, " to n_sequences times that");
   if (p.n_rollback > p.n_context) p.n_rollback = p.n_context;
+  if (p.n_checkpoints == 0) p.n_checkpoints = kCheckpoints;
+  if (p.n_checkpoints > kMostCheckpoints && p.n_checkpoints != LINNET_CHECKPOINTS_NONE)
+    return fail(err, LINNET_BAD_ARG, "session: n_checkpoints is ", p.n_checkpoints, ", at most ", kMostCheckpoints,
+                ", or LINNET_CHECKPOINTS_NONE");
+  if (p.checkpoint_every == 0) p.checkpoint_every = kCheckpointEvery;
+  if (p.checkpoint_every > kMaxContext)
+    return fail(err, LINNET_BAD_ARG, "session: checkpoint_every is ", p.checkpoint_every, ", at most ", kMaxContext);
   LINNET_TRY(check_when_full(model, &p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)

@@ -56,9 +56,10 @@ struct Generation {
 
 // One of a session's sequences of tokens.
 struct Sequence {
-  uint32_t length;        // tokens in the KV cache
-  uint32_t pending;       // 1: history[length] is a token of the sequence that linnet_generate left to be computed
-  int32_t* history;       // the last of its tokens: all but n_forgotten
+  uint32_t length;   // tokens in the KV cache
+  uint32_t replay;   // so many tokens behind them were there too before a cut, and are to be computed again (Cache::base); no logits then
+  uint32_t pending;  // 1: one token more, behind those, that linnet_generate left to be computed
+  int32_t* history;  // the last of its tokens: all but n_forgotten
   uint32_t n_forgotten;   // more than 0 only where the context may be longer than what is held
   float* logits;          // (n_logits, logits_stride)
   uint32_t n_logit_rows;  // valid rows; 0 = none
@@ -148,10 +149,12 @@ Status session_generate(linnet_session& s, uint32_t seq, bool all, linnet_token_
 // Tokens from `first` on. LINNET_BAD_STATE: forgotten.
 Status session_tokens(const linnet_session& s, uint32_t seq, size_t first, int32_t* out, size_t cap, size_t* n_tokens, Error* err);
 uint32_t session_length(const linnet_session& s, uint32_t seq);
+// A checkpoint of the states behind the last token that has been computed.
+Status session_checkpoint(linnet_session& s, uint32_t seq, Error* err);
 // Tokens that a sequence may have, and those of them that it remembers.
 uint32_t session_most(const linnet_session& s);
 uint64_t session_history(const linnet_session& s);
-// LINNET_BAD_STATE: layers with a window no longer hold what lies before `keep`.
+// LINNET_BAD_STATE: layers with a window no longer hold what lies before `keep`, or there are no checkpoints.
 Status session_truncate(linnet_session& s, uint32_t seq, uint32_t keep, Error* err);
 void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar, uint32_t start);
 Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err);

@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr char kMagic[8] = {'L', 'N', 'T', 'S', 'T', 'A', 'T', 'E'};
-constexpr uint32_t kVersion = 3, kMaxLayers = 1024;
+constexpr uint32_t kVersion = 3, kReplayVersion = 4, kMaxLayers = 1024;  // 4: some tokens are to be computed again
 
 struct Header {
   char magic[8];
@@ -40,7 +40,9 @@ constexpr uint32_t header_bytes(uint32_t n_parts) {
 }
 constexpr uint64_t section_bytes(uint64_t payload) { return sizeof(SectionHead) + payload + sizeof(uint32_t); }
 
-uint64_t n_tokens(const Header& h) { return uint64_t{h.length} + h.pending - h.n_forgotten; }
+uint32_t replay_of(const Header& h) { return h.pending / 2; }
+uint64_t whole_length(const Header& h) { return uint64_t{h.length} + replay_of(h) + h.pending % 2; }
+uint64_t n_tokens(const Header& h) { return whole_length(h) - h.n_forgotten; }
 uint64_t token_bytes(const Header& h) { return n_tokens(h) * sizeof(int32_t); }
 uint64_t logit_bytes(const Header& h) { return uint64_t{h.n_logit_rows} * h.n_vocab * sizeof(float); }
 uint64_t whole_bytes(const Cache& cache, const Header& h, const CacheBegin& begin) {
@@ -100,7 +102,7 @@ Header describe(const linnet_session& s, uint32_t seq, CacheBegin* begin) {
   const Sequence& q = s.seqs[seq];
   Header h{};
   std::memcpy(h.magic, kMagic, sizeof kMagic);
-  h.version = kVersion;
+  h.version = q.replay ? kReplayVersion : kVersion;
   h.header_bytes = header_bytes(s.cache.n_parts());
   h.model_hash = state_hash(s);
   h.n_vocab = spec.n_vocab;
@@ -108,7 +110,7 @@ Header describe(const linnet_session& s, uint32_t seq, CacheBegin* begin) {
   h.n_kv_heads = spec.n_kv_heads;
   h.head_dim = spec.head_dim;
   h.length = q.length;
-  h.pending = q.pending;
+  h.pending = 2 * q.replay + q.pending;
   h.n_logit_rows = q.n_logit_rows;
   h.n_forgotten = q.n_forgotten;
   set_drops(s, &h);
@@ -215,7 +217,8 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
   if (r.size() < sizeof kMagic || std::memcmp(r.data(), kMagic, sizeof kMagic) != 0)
     return fail(err, LINNET_BAD_FILE, "state: no saved state: it does not begin with 'LNTSTATE'");
   if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
-  if (h->version != kVersion) return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion);
+  if (h->version != kVersion && h->version != kReplayVersion)
+    return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion, " and ", kReplayVersion);
   if (h->n_layers > kMaxLayers || h->header_bytes < header_bytes(h->n_layers) || h->header_bytes > header_bytes(2 * h->n_layers) ||
       (h->header_bytes - header_bytes(0)) % sizeof(PartRow))
     return fail(err, LINNET_BAD_FILE, "state: header of ", h->header_bytes, " bytes for ", h->n_layers, " layers: the file is damaged");
@@ -226,7 +229,7 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
     return fail(err, LINNET_BAD_FILE, "state: CRC of the header is wrong: the file is damaged");
   if (h->bytes != r.size())
     return fail(err, LINNET_BAD_FILE, "state: ", r.size(), " bytes, its header says ", h->bytes, ": cut short or made longer");
-  if (h->pending > 1 || h->n_logit_rows > h->length || h->n_forgotten > h->length)
+  if ((h->version == kVersion && h->pending > 1) || h->n_logit_rows > (replay_of(*h) ? 0 : h->length) || h->n_forgotten > h->length)
     return fail(err, LINNET_BAD_FILE, "state: header: pending ", h->pending, ", n_logit_rows ", h->n_logit_rows, ", n_forgotten ",
                 h->n_forgotten, " contradict length ", h->length);
   return LINNET_OK;
@@ -247,7 +250,9 @@ Status check_model(const linnet_session& s, const Header& h, Error* err) {
     return fail(err, LINNET_UNSUPPORTED, "state: made with when_full ", h.when_full, ", n_keep ", h.n_keep, ", n_context ", h.n_context,
                 ", n_rollback ", h.n_rollback, ", this session has ", own.when_full, ", ", own.n_keep, ", ", own.n_context, ", ",
                 own.n_rollback, ": other tokens would be dropped");
-  if (const uint64_t n = uint64_t{h.length} + h.pending; n > session_most(s))
+  if (replay_of(h) && !s.cache.slots.any())
+    return fail(err, LINNET_BAD_FILE, "state: header: pending ", h.pending, " in a model without states");
+  if (const uint64_t n = whole_length(h); n > session_most(s))
     return fail(err, LINNET_CONTEXT_FULL, "state: its ", n, " tokens do not fit the context of ", session_most(s));
   return LINNET_OK;
 }
@@ -356,7 +361,8 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   const Header& h = o.h;
   Sequence& q = s.seqs[seq];
   q.length = h.length;
-  q.pending = h.pending;
+  q.replay = replay_of(h);
+  q.pending = h.pending % 2;
   q.n_draws = o.n_draws;
   q.mu = o.mu;
   q.sampling = o.sampling;
@@ -380,6 +386,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
     s.cache.load(seq, i, h.length, o.saved, at);
     at += section_bytes(s.cache.saved_bytes(i, h.length, o.saved));
   }
+  s.cache.checkpoint(seq);  // the file holds none, and rollbacks end soon
 }
 
 }  // namespace
@@ -446,7 +453,7 @@ Status state_length(const void* data, size_t bytes, size_t* n_tokens, Error* err
   ByteReader r(data, bytes);
   Header h;
   LINNET_TRY(read_header(r, &h, err));
-  *n_tokens = size_t{h.length} + h.pending;
+  *n_tokens = static_cast<size_t>(whole_length(h));
   return LINNET_OK;
 }
 

@@ -37,6 +37,14 @@ void Cache::cancel(uint32_t seq) {
   if (slots.any()) slots.cancel(seq);
 }
 
+void Cache::checkpoint(uint32_t seq) {
+  if (slots.any()) slots.checkpoint(seq);
+}
+
+uint32_t Cache::until_checkpoint(uint32_t seq, uint32_t position) const {
+  return slots.any() ? slots.until_checkpoint(seq, position) : UINT32_MAX;
+}
+
 bool Cache::can_truncate(uint32_t seq, uint32_t keep) const {
   return keep == 0 || (kv.can_truncate(seq, keep) && (!slots.any() || slots.can_truncate(seq, keep)));
 }

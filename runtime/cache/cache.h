@@ -42,6 +42,9 @@ struct Cache {
   void advance(uint32_t seq, uint32_t length, uint32_t n_more);
   void commit(uint32_t seq, uint32_t before, uint32_t length);
   void cancel(uint32_t seq);
+  // Of states (slots.h).
+  void checkpoint(uint32_t seq);
+  uint32_t until_checkpoint(uint32_t seq, uint32_t position) const;
 
   // Whether the sequence may be cut to `keep` positions: layers with a window have dropped what lies too far back, and a state's marks.
   bool can_truncate(uint32_t seq, uint32_t keep) const;

@@ -273,7 +273,8 @@ typedef enum linnet_when_full LINNET_OF_UINT32 {
      the last 32 to 47 (SnapKV, Li et al. 2024). Pages go back to the pool, and decoding reads less */
   LINNET_FULL_SNAPKV = 5
 } LINNET_32_BITS linnet_when_full;
-enum { LINNET_KEEP_NONE = 2147483647 }; /* as n_keep, with LINNET_FULL_DROP_OLDEST: no token, whatever the profile says */
+enum { LINNET_KEEP_NONE = 2147483647 };        /* as n_keep, with LINNET_FULL_DROP_OLDEST: no token, whatever the profile says */
+enum { LINNET_CHECKPOINTS_NONE = 2147483647 }; /* as n_checkpoints: none, and a rollback of more than n_rollback tokens is refused */
 
 /* One thread's share of a call's work: number i of k. */
 typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
@@ -317,12 +318,14 @@ typedef struct linnet_session_params {
   uint32_t n_keep;     /* tokens that stay, see linnet_when_full; the profile's goes with its when_full alone */
   uint32_t n_rollback; /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer
                           see, in KIVI formats, and where when_full drops tokens (at most n_context - n_keep there); default n_chunk.
-                          In models with layers that carry a state (short convolutions, gated delta nets) too, default 64: there each
-                          token takes room */
+                          In models whose layers carry a state (short convolutions, gated delta nets) those that it takes back without
+                          computing anything again; default 64: there each token takes room */
   uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies
                            are made for it once; default n_context */
   linnet_parallel_fn parallel_for; /* the app's threads; NULL = linnet's. Goes with threads 0 or LINNET_THREADS_APP; must work until fini */
   void* parallel_for_user;         /* its first argument */
+  uint32_t n_checkpoints;          /* of each sequence, where layers carry a state (linnet_checkpoint), 1..4096; default 4 */
+  uint32_t checkpoint_every;       /* tokens from one to the next, 1..2^24; default 1024 */
 } linnet_session_params;
 
 /* What linnet_session_init takes. Any thread. LINNET_TOO_SMALL, here and in the next two: more than the profile's memory cap leaves;
@@ -344,12 +347,18 @@ LINNET_CALL linnet_status linnet_tokens(const linnet_session* session, uint32_t 
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages
  * back; all = nothing changes, else logits are gone until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE
  * where layers with a window, in KIVI or with a state have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens,
- * counted from the longest that the sequence has been, can always go. */
+ * counted from the longest that the sequence has been, can always go. With states any can, but with LINNET_CHECKPOINTS_NONE: what is kept
+ * behind the nearest checkpoint gives its pages back, and the next call that computes the sequence computes it again, to the same bytes. A
+ * call that fails there leaves done what is done, so that the next one goes on from it. */
 LINNET_CALL linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep, linnet_error* err);
 /* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of
  * the two appends to them, so this costs no time and, at first, no room. Sampling, its random state and the grammar come along, with all
- * tokens the logits too. LINNET_BAD_STATE as above. */
+ * tokens the logits too. LINNET_BAD_STATE, and what is computed again, as above. */
 LINNET_CALL linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, size_t keep, linnet_error* err);
+/* Copies the states of the sequence's layers as they are behind the last token computed (after a rollback: up to 2 * n_rollback before it).
+ * So does each prefill of two tokens or more at its end, and any call every checkpoint_every tokens. The oldest but the first makes room.
+ * Nothing happens in models without states. LINNET_BAD_STATE: LINNET_CHECKPOINTS_NONE. */
+LINNET_CALL linnet_status linnet_checkpoint(linnet_session* session, uint32_t seq, linnet_error* err);
 
 /* Appends n >= 1 tokens and computes the logits of the last row (or rows, n_logits). All or nothing: on CONTEXT_FULL, CANCELLED or
  * NOT_FINITE the sequence is as before. Cancel is answered within one layer of one chunk. */

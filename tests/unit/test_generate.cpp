@@ -531,6 +531,65 @@ TEST_CASE("banned strings never come, whatever is drawn: with stop strings, wind
   CHECK((took_back > (kSlow ? 0u : 50u) && stopped > 0));
 }
 
+TEST_CASE("banned strings: states are taken back to a checkpoint as to a mark") {
+  namespace c = linnet::convert;
+  linnet_error err{};
+  c::Source source;
+  check(c::source_from_folder("tests/golden/qwen3-5", &source, &err), err);
+  c::TokenizerParts parts;
+  parts.kind = linnet::tok::kSpm;
+  const auto add = [&](const std::string& text, int32_t type) { parts.tokens.push_back(text), parts.types.push_back(type); };
+  add("<unk>", 2), add("<s>", 3), add("</s>", 3);
+  for (int i = 0; i < 64; ++i) add({char('a' + i % 4), char('a' + i / 4 % 4), char('a' + i / 16)}, 1);
+  parts.is_added.assign(parts.tokens.size(), false);
+  parts.unk_id = 0, parts.bos_id = 1, parts.eos_id = kEos;
+  check(c::build_tokenizer(parts, &source.tokenizer, &err), err);
+  c::Options options;
+  options.weights = LINNET_I8G64;
+  c::Image image;
+  check(c::write_to_memory(source, options, &image, &err), err);
+  const Model states(image);
+  auto p = sequences(1);
+  p.n_rollback = 64;
+  const Session rows(states, p);
+  p.n_rollback = 1;
+  p.n_checkpoints = 3;
+  p.checkpoint_every = 20;
+  const Session checkpoints(states, p);
+  p.n_checkpoints = LINNET_CHECKPOINTS_NONE;
+  const Session none(states, p);
+  const Tokens prompt = {10, 11, 12, 13};
+  size_t took_back = 0, otherwise = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const Session* const all[] = {&rows, &checkpoints, &none};
+    Got got[3];
+    for (int i = 0; i < 3; ++i) {
+      check(linnet_truncate(all[i]->s, 0, 0, &err), err);
+      draw(*all[i], 0, 100, seed);
+      check(linnet_prefill(all[i]->s, 0, prompt.data(), prompt.size(), &err), err);
+      Params g(150);
+      g.ban({"abcd", "aabb", "dddd", "cacbcc"});
+      got[i] = called(*all[i], 0, g);
+      REQUIRE(got[i].status == LINNET_OK);
+    }
+    INFO("seed " << seed);
+    REQUIRE((got[0].tokens == got[1].tokens && got[0].text == got[1].text && got[0].taken_back == got[1].taken_back));
+    took_back += got[0].taken_back;
+    otherwise += got[0].tokens != got[2].tokens;
+    const Tokens tokens = tokens_of(checkpoints, 0);
+    const float *row = nullptr, *want = nullptr;
+    size_t n = 0;
+    check(linnet_prefill(checkpoints.s, 0, prompt.data(), 1, &err), err);
+    check(linnet_truncate(rows.s, 0, 0, &err), err);
+    check(linnet_prefill(rows.s, 0, tokens.data(), tokens.size(), &err), err);
+    check(linnet_prefill(rows.s, 0, prompt.data(), 1, &err), err);
+    check(linnet_logits(checkpoints.s, 0, 0, &row, &n, &err), err);
+    check(linnet_logits(rows.s, 0, 0, &want, &n, &err), err);
+    REQUIRE(std::memcmp(row, want, n * sizeof *row) == 0);
+  }
+  CHECK((took_back > 20 && otherwise > 3));
+}
+
 TEST_CASE("banned strings: no way around them is an end, and what is wrong is refused by name") {
   linnet_error err{};
   const auto compiled = [&](const std::string& schema) {

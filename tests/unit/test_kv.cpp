@@ -37,6 +37,8 @@ Row plain(const Model& model, const Tokens& tokens, const linnet_session_params&
   p.n_pool = 0;
   p.n_rollback = p.n_context;
   p.n_chunk = 64;
+  p.n_checkpoints = LINNET_CHECKPOINTS_NONE;
+  p.parallel_for = nullptr;
   Session s(model, p);
   s.prefill(tokens);
   return s.logits();
@@ -57,6 +59,17 @@ size_t bytes_of(const Session& s, const std::string& purpose) {
   return 0;
 }
 
+// One thread of the app's, which cancels the session when it is asked for the n-th time: in the midst of a call.
+struct Canceller {
+  linnet_session* s = nullptr;
+  uint32_t left = 0;
+  static void parallel_for(void* user, uint32_t, linnet_share_fn share, void* arg) {
+    Canceller& c = *static_cast<Canceller*>(user);
+    if (c.left && --c.left == 0) linnet_cancel(c.s);
+    share(arg, 0, 1);
+  }
+};
+
 constexpr int kSteps = kSanitized ? 100 : 400, kCancels = kSanitized ? 100 : 1000;
 
 }  // namespace
@@ -64,7 +77,7 @@ constexpr int kSteps = kSanitized ? 100 : 400, kCancels = kSanitized ? 100 : 100
 TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and cancel equals a plain cache") {
   const struct {
     const char* name;
-    uint32_t k, v;
+    uint32_t k, v, n_checkpoints = LINNET_CHECKPOINTS_NONE, every = 0;
   } kinds[] = {{"mistral-window", LINNET_I8, LINNET_I8},
                {"qwen2-window", LINNET_I8, LINNET_F16},
                {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2},
@@ -80,6 +93,10 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"lfm2-taps", LINNET_KIVI4, LINNET_KIVI2},
                {"qwen3-5", LINNET_I8, LINNET_I8},
                {"qwen3-next", LINNET_I8, LINNET_F16},
+               {"lfm2", LINNET_I8, LINNET_I8, 100, 7},
+               {"lfm2-taps", LINNET_KIVI4, LINNET_KIVI2, 3, 50},
+               {"qwen3-5", LINNET_I8, LINNET_I8, 1},
+               {"qwen3-5", LINNET_I8, LINNET_F16, 0, 40},
                {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
@@ -89,13 +106,19 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
     p.n_sequences = 3;
     p.n_rollback = 24;
     p.n_pool = 2 * kContext;  // less than three whole sequences
+    p.n_checkpoints = kind.n_checkpoints;
+    p.checkpoint_every = kind.every;
+    const bool deep = kind.n_checkpoints != LINNET_CHECKPOINTS_NONE;  // can be cut anywhere
+    Canceller canceller;
+    if (deep) p.parallel_for = Canceller::parallel_for, p.parallel_for_user = &canceller;
     const Session s(model, p);
+    canceller.s = s.s;
     Random random(5);
     std::vector<Tokens> want(3);
     std::vector<size_t> longest(3, 0);
     std::map<std::string, int> done;
     linnet_error err{};
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < (deep ? 3 : 1) * kSteps; ++step) {
       const uint32_t seq = random() % 3, other = (seq + 1 + random() % 2) % 3;
       Tokens& mine = want[seq];
       bool computed = false;
@@ -103,10 +126,15 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
       if (what < 3) {
         const Tokens more = random_tokens(random, 1 + random() % (what == 0 ? 90 : 5), model.desc.n_vocab);
         if (random() % 10 == 0) linnet_cancel(s.s);
+        const uint32_t replay = s.s->seqs[seq].replay;
+        if (deep && random() % 3 == 0) canceller.left = 1 + random() % (3 + (replay + static_cast<uint32_t>(more.size())) / p.n_chunk);
         const linnet_status status = linnet_prefill(s.s, seq, more.data(), more.size(), &err);
+        canceller.left = 0;
         INFO(kind.name << " step " << step << ": " << err.text);
         REQUIRE((status == LINNET_OK || status == LINNET_CANCELLED || status == LINNET_CONTEXT_FULL));
         ++done[linnet_status_text(status)];
+        if (replay && status == LINNET_OK) ++done["computed again"];
+        if (const uint32_t left = s.s->seqs[seq].replay; left && left < replay) ++done["cancelled on the way"];
         if (status == LINNET_OK) mine.insert(mine.end(), more.begin(), more.end()), computed = true;
         if (status == LINNET_CONTEXT_FULL) {
           REQUIRE(linnet_truncate(s.s, seq, 0, nullptr) == LINNET_OK);
@@ -120,16 +148,17 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
         REQUIRE((status == LINNET_OK || status == LINNET_BAD_STATE || status == LINNET_CONTEXT_FULL || status == LINNET_CANCELLED));
         if (status == LINNET_OK) mine.push_back(token), computed = true, ++done["decode"];
       } else if (what == 4 && !mine.empty()) {
-        const size_t keep = mine.size() - std::min<size_t>(mine.size(), random() % 40);
+        const size_t back = deep && random() % 2 ? random() % mine.size() : random() % 40, keep = mine.size() - std::min(mine.size(), back);
         const linnet_status status = linnet_truncate(s.s, seq, keep, nullptr);
-        REQUIRE((status == LINNET_OK || (status == LINNET_BAD_STATE && keep + p.n_rollback < longest[seq])));
+        REQUIRE((status == LINNET_OK || (!deep && status == LINNET_BAD_STATE && keep + p.n_rollback < longest[seq])));
         ++done[status == LINNET_OK ? "truncate" : "truncate refused"];
         if (status == LINNET_OK) mine.resize(keep);
         if (mine.empty()) longest[seq] = 0;
       } else if (what == 5 && !mine.empty()) {
-        const size_t keep = random() % 2 ? mine.size() : mine.size() - std::min<size_t>(mine.size(), random() % 30);
+        const size_t back = deep && random() % 2 ? random() % mine.size() : random() % 30;
+        const size_t keep = random() % 2 ? mine.size() : mine.size() - std::min(mine.size(), back);
         const linnet_status status = linnet_fork(s.s, seq, other, keep, &err);
-        REQUIRE((status == LINNET_OK || (status == LINNET_BAD_STATE && keep + p.n_rollback < longest[seq])));
+        REQUIRE((status == LINNET_OK || (!deep && status == LINNET_BAD_STATE && keep + p.n_rollback < longest[seq])));
         ++done[status == LINNET_OK ? "fork" : "fork refused"];
         if (status == LINNET_OK) {
           want[other].assign(mine.begin(), mine.begin() + static_cast<long>(keep));
@@ -177,6 +206,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
           longest[seq] = 0;
         }
       }
+      if (deep && random() % 8 == 0) REQUIRE(linnet_checkpoint(s.s, seq, &err) == LINNET_OK);
       for (uint32_t i = 0; i < 3; ++i) {
         size_t n = 0;
         REQUIRE(linnet_length(s.s, i, &n, nullptr) == LINNET_OK);
@@ -196,6 +226,8 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
     CHECK(done["batch"] > 0);
     CHECK(done["truncate"] > 0);
     CHECK((done["load"] > 0) != with_capacity);
+    CHECK((done["computed again"] > 0) == deep);
+    CHECK((done["cancelled on the way"] > 0) == deep);
   }
 }
 

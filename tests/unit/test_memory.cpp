@@ -291,9 +291,38 @@ TEST_CASE("in blocks nothing is placed that was not counted") {
   CHECK((more.take<uint8_t>("x", 300u) == nullptr && !more.ok()));
 }
 
+TEST_CASE("checkpoints: what they take is a purpose of its own, in models with states alone") {
+  const Model states("tests/golden/qwen3-5", LINNET_I8G64), pages("tests/golden/qwen3", LINNET_I8G64);
+  for (const uint32_t sequences : {1u, 3u}) {
+    const auto taken = [&](const Model& model, uint32_t n) {
+      auto p = params(LINNET_I8, 1, 16, 1, 400);
+      p.n_sequences = sequences;
+      p.n_checkpoints = n;
+      const Session s(model, p);
+      size_t sum = 0;
+      const Table table = session_table(s);
+      for (const auto& [purpose, bytes] : table) sum += bytes;
+      CHECK(sum == s.bytes);
+      const char* purpose = nullptr;
+      size_t bytes = 0;
+      for (uint32_t i = 0; linnet_session_plan(model.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i)
+        CHECK(table.at(purpose) == bytes);
+      return table.count("checkpoints") ? table.at("checkpoints") : 0;
+    };
+    const size_t one = taken(states, 1);
+    CHECK(one > sequences * 1000);
+    CHECK(one % sequences == 0);
+    CHECK(taken(states, 7) == 7 * one);
+    CHECK(taken(states, 0) == 4 * one);
+    CHECK(taken(states, LINNET_CHECKPOINTS_NONE) == 0);
+    CHECK(taken(pages, 7) == 0);
+  }
+}
+
 TEST_CASE("one byte less is refused with the number") {
-  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe"),
-                    LINNET_I8G128);
+  const Model model(
+      GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe", "tests/golden/qwen3-5"),
+      LINNET_I8G128);
   const auto p = params();
   linnet_need need{.size = sizeof need};
   linnet_error err{};
@@ -424,6 +453,7 @@ TEST_CASE("no allocation between init and fini") {
   Tokens tokens(512);
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * 7 % model.desc.n_vocab);
   size_t n = 40, used = 0;
+  std::vector<uint8_t> state_memory(1 << 22);
   AppPool pool(2);
   for (const uint32_t threads : {1u, 2u, 3u}) {  // 3: two of the app's
     auto p = params(LINNET_I8, threads < 3 ? threads : 2, 32, 1, 400);
@@ -497,6 +527,36 @@ TEST_CASE("no allocation between init and fini") {
     CHECK((pulled.why == LINNET_STOP_LENGTH && pulled.n_tokens == 20));
     CHECK(used == n + 220 - 3);
     CHECK(s.length() == n + 220);
+    CHECK(n_allocations == 0);
+  }
+
+  // Checkpoints of states: taken, gone back to, computed again from; a fork and a load.
+  {
+    const Model states("tests/golden/qwen3-5", LINNET_I8G64);
+    auto p = params(LINNET_I8, 2, 16, 1, 400);
+    p.threads = LINNET_THREADS_OWN;
+    p.n_sequences = 2;
+    p.n_rollback = 5;
+    p.n_checkpoints = 3;
+    p.checkpoint_every = 50;
+    Session s(states, p);
+    Tokens few(200);
+    for (size_t i = 0; i < few.size(); ++i) few[i] = static_cast<int32_t>(i * 7 % states.desc.n_vocab);
+    linnet_error err{};
+    linnet_status status[8] = {};
+    n_allocations = 0;
+    armed = true;
+    status[0] = linnet_prefill(s.s, 0, few.data(), few.size(), &err);
+    status[1] = linnet_checkpoint(s.s, 0, &err);
+    status[2] = linnet_fork(s.s, 0, 1, 130, &err);
+    status[3] = linnet_truncate(s.s, 0, 40, &err);
+    status[4] = linnet_state_save(s.s, 0, state_memory.data(), state_memory.size(), &used, &err);
+    status[5] = linnet_prefill(s.s, 0, few.data(), 20, &err);
+    status[6] = linnet_state_load(s.s, 0, state_memory.data(), used, &err);
+    const linnet_rows rows[] = {{sizeof *rows, 0, 3, few.data()}, {sizeof *rows, 1, 5, few.data()}};
+    status[7] = linnet_prefill_batch(s.s, rows, 2, &err);
+    armed = false;
+    for (const linnet_status one : status) check(one, err);
     CHECK(n_allocations == 0);
   }
 

@@ -760,6 +760,44 @@ TEST_CASE("stats and version") {
   CHECK(std::string(linnet_status_text(LINNET_TOO_SMALL)) == "LINNET_TOO_SMALL");
 }
 
+TEST_CASE("checkpoints: what is asked for, and who has none") {
+  const Model states("tests/golden/lfm2", LINNET_I8G128), pages("tests/golden/llama", LINNET_I8G128);
+  linnet_session_params p = params(LINNET_I8, 1, 16, 1, 100), made{.size = sizeof made};
+  linnet_need need{.size = sizeof need};
+  linnet_error err{};
+  const auto refused = [&](uint32_t n, uint32_t every, const char* word) {
+    auto bad = p;
+    bad.n_checkpoints = n;
+    bad.checkpoint_every = every;
+    return linnet_session_need(states.m, &bad, &need, &err) == LINNET_BAD_ARG && std::string(err.text).find(word) != std::string::npos;
+  };
+  CHECK(refused(4097, 0, "n_checkpoints is 4097"));
+  CHECK(refused(0xFFFFFFFF, 0, "LINNET_CHECKPOINTS_NONE"));
+  CHECK(refused(0, (1u << 24) + 1, "checkpoint_every is 16777217"));
+  p.n_rollback = 4;
+  Session with(states, p), without(pages, p);
+  REQUIRE(linnet_session_info(with.s, &made, nullptr) == LINNET_OK);
+  CHECK((made.n_checkpoints == 4 && made.checkpoint_every == 1024));
+  p.n_checkpoints = LINNET_CHECKPOINTS_NONE;
+  Session none(states, p);
+  Tokens tokens;
+  for (int i = 0; i < 60; ++i) tokens.push_back(i);
+  for (Session* s : {&with, &without, &none}) {
+    CHECK(linnet_checkpoint(s->s, 1, &err) == LINNET_BAD_ARG);
+    if (s != &none) CHECK(linnet_checkpoint(s->s, 0, &err) == LINNET_OK);  // of an empty sequence
+    s->prefill(tokens);
+    CHECK(linnet_checkpoint(s->s, 0, &err) == (s == &none ? LINNET_BAD_STATE : LINNET_OK));
+    CHECK(linnet_truncate(s->s, 0, 20, &err) == (s == &none ? LINNET_BAD_STATE : LINNET_OK));
+    CHECK(s->length() == (s == &none ? 60 : 20));
+  }
+  CHECK(std::string(err.text).find("no checkpoints") != std::string::npos);
+  CHECK(linnet_checkpoint(none.s, 0, &err) == LINNET_BAD_STATE);
+  CHECK(std::string(err.text).find("LINNET_CHECKPOINTS_NONE") != std::string::npos);
+  p.when_full = LINNET_FULL_DROP_OLDEST;
+  CHECK(linnet_session_need(states.m, &p, &need, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("when_full is 2: not in a model whose layers carry a state") != std::string::npos);
+}
+
 TEST_CASE("what a session was made with") {
   const Model model("tests/golden/llama", LINNET_I8G128);
   const linnet_kv_layers layers = {.size = sizeof layers, .first = 0, .last = 0, .k_format = LINNET_F16, .v_format = 0};

@@ -1,6 +1,6 @@
 // States beside the pages: a made-up layer whose state depends on every token before it and on their order goes through random calls, cut
-// into chunks, cancelled, rolled back, forked, saved and loaded. Behind every token its state must be the one of a plain loop over all
-// tokens of the sequence, to the bit.
+// into chunks, cancelled, rolled back (from checkpoints on the tokens are computed again, in calls that may be cancelled too), forked,
+// saved and loaded. Behind every token its state must be the one of a plain loop over all tokens of the sequence, to the bit.
 #include <cstring>
 #include <map>
 #include <random>
@@ -70,6 +70,7 @@ struct Written : SavedTo {
 // A saved sequence without its file.
 struct Saved {
   std::vector<int32_t> tokens;
+  uint32_t cached = 0;
   uint32_t longest = 0;
   std::vector<CachePart> rows;
   std::vector<std::vector<uint8_t>> parts;
@@ -77,7 +78,10 @@ struct Saved {
 
 struct Sequence {
   std::vector<int32_t> tokens;
+  uint32_t cached = 0;   // the others are to be computed again
   uint32_t longest = 0;  // since it was empty: what a rollback counts from
+  uint32_t loaded = 0;   // no checkpoints before this token
+  uint32_t first = 0;    // the first checkpoint, or 0
 };
 
 struct Walk {
@@ -87,10 +91,11 @@ struct Walk {
   std::mt19937 random;
   std::map<std::string, int> done;
   bool wrong_order = false;  // the layer goes through its rows as it must not
+  bool wrong_place = false;  // checkpoints are said to be a token before where they are
 
-  Walk(uint32_t n_rollback, uint32_t seed)
-      : plan{kLayers,          kSequences, kContext, kContext * kSequences, 64,      n_rollback,
-             LINNET_FULL_STOP, 0,          false,    &cpu_backend,          nullptr, layer_of},
+  Walk(uint32_t n_rollback, uint32_t seed, uint32_t n_checkpoints = 0, uint32_t every = 1)
+      : plan{kLayers,      kSequences, kContext, kContext * kSequences, 64,   n_rollback, LINNET_FULL_STOP, 0, false,
+             &cpu_backend, nullptr,    layer_of, n_checkpoints,         every},
         of(plan, seed % 2 ? 0xFF : 0xA5),
         random(seed) {}
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(random() % n); }
@@ -124,34 +129,83 @@ struct Walk {
     return right;
   }
 
-  bool append(uint32_t seq, uint32_t n, bool cancel) {
+  // A call for the next n tokens that are not cached.
+  bool call(uint32_t seq, uint32_t n, bool cancel) {
     Sequence& s = seqs[seq];
-    const uint32_t length = static_cast<uint32_t>(s.tokens.size());
+    const uint32_t length = s.cached;
     uint32_t taken[kMaxKvClasses] = {};
     REQUIRE(of.cache.has_room(seq, length, n, taken));
     of.cache.begin(seq, length, length + n);
-    for (uint32_t i = 0; i < n; ++i) s.tokens.push_back(static_cast<int32_t>(below(1000)));
     const uint32_t stop = cancel ? below(n + 1) : n;
     bool right = true;
     for (uint32_t at = 0; at < stop;) {
-      const uint32_t m = std::min(1 + below(64), n - at);
+      const uint32_t m = std::min({1 + below(64), n - at, of.cache.until_checkpoint(seq, length + at)});
       of.cache.advance(seq, length + at, m);
       right &= pass(seq, length + at, m);
       at += m;
     }
     if (cancel) {
       of.cache.cancel(seq);
-      s.tokens.resize(length);
     } else {
       of.cache.commit(seq, length, length + n);
-      s.longest = std::max(s.longest, length + n);
+      s.cached += n;
+      s.longest = std::max(s.longest, s.cached);
     }
     return right;
   }
 
-  Saved save(uint32_t seq) {
-    Saved s = {seqs[seq].tokens, seqs[seq].longest, {}, {}};
+  // What waits is computed before what is new, some of it in calls of its own.
+  bool append(uint32_t seq, uint32_t n, bool cancel) {
+    Sequence& s = seqs[seq];
     const uint32_t length = static_cast<uint32_t>(s.tokens.size());
+    bool right = true;
+    for (bool stopped = false; !stopped && s.cached < length && below(3);) {
+      stopped = below(4) == 0;
+      ++done[stopped ? "cancelled again" : "again"];
+      right &= call(seq, 1 + below(length - s.cached), stopped);
+    }
+    for (uint32_t i = 0; i < n; ++i) s.tokens.push_back(static_cast<int32_t>(below(1000)));
+    right &= call(seq, static_cast<uint32_t>(s.tokens.size()) - s.cached, cancel);
+    if (cancel) s.tokens.resize(length);
+    if (!cancel && below(3) == 0) of.cache.checkpoint(seq);
+    if (const uint32_t i = of.cache.slots.slots[seq].n_checkpoints; wrong_place && i && of.cache.slots.checkpoints_of(seq)[i - 1].at > 1)
+      --of.cache.slots.checkpoints_of(seq)[i - 1].at;
+    if (!wrong_place) look(seq);
+    return right;
+  }
+
+  // The checkpoints: no more than there may be, in order, of tokens that are there; the first stays.
+  void look(uint32_t seq) {
+    Sequence& s = seqs[seq];
+    const Slot& slot = of.cache.slots.slots[seq];
+    REQUIRE(slot.n_checkpoints <= plan.n_checkpoints);
+    const SlotMark* const all = of.cache.slots.checkpoints_of(seq);
+    uint32_t places = 0;
+    for (uint32_t i = 0; i < plan.n_checkpoints; ++i) {
+      if (i < slot.n_checkpoints) REQUIRE((all[i].at > (i ? all[i - 1].at : 0) && all[i].at <= s.cached));
+      places += all[i].state;
+    }
+    REQUIRE(places == plan.n_checkpoints * (plan.n_checkpoints - (plan.n_checkpoints != 0)) / 2);
+    if (s.first && plan.n_checkpoints > 1) REQUIRE((slot.n_checkpoints && all[0].at == s.first));
+    s.first = slot.n_checkpoints ? all[0].at : 0;
+  }
+
+  // Where the cache can be cut so that a sequence of `keep` tokens is left.
+  uint32_t base(uint32_t seq, uint32_t keep) {
+    Sequence& s = seqs[seq];
+    if (keep >= s.cached) return s.cached;
+    const uint32_t at = of.cache.base(seq, keep);
+    REQUIRE(at <= keep);
+    if (at < keep) ++done["deep"];
+    if (at < keep && keep >= s.loaded && plan.n_checkpoints > kContext / plan.checkpoint_every)
+      CHECK(keep - at <= plan.checkpoint_every + 2 * plan.n_rollback);
+    if (s.first > at) s.first = 0;
+    return at;
+  }
+
+  Saved save(uint32_t seq) {
+    Saved s = {seqs[seq].tokens, seqs[seq].cached, seqs[seq].longest, {}, {}};
+    const uint32_t length = s.cached;
     const CacheBegin begin = of.cache.begin_of(seq);
     for (uint32_t i = 0; i < of.cache.n_parts(); ++i) {
       Written w;
@@ -165,13 +219,15 @@ struct Walk {
   // False where this cache has no room for its rows.
   bool load(uint32_t seq, const Saved& s) {
     CacheBegin saved{}, kept{};
-    const uint32_t length = static_cast<uint32_t>(s.tokens.size());
+    const uint32_t length = s.cached;
     for (uint32_t i = 0; i < of.cache.n_parts(); ++i) REQUIRE(of.cache.begin_at(i, s.rows[i], length, &saved));
     if (!of.cache.keep(saved, length, &kept)) return false;
     REQUIRE(of.cache.can_restore(seq, length, kept));
     of.cache.restore(seq, length, kept);
     for (uint32_t i = 0; i < of.cache.n_parts(); ++i) of.cache.load(seq, i, length, saved, s.parts[i].data());
-    seqs[seq] = {s.tokens, std::max(s.longest, kept.slots.at[0] + plan.n_rollback)};  // no mark before it
+    of.cache.checkpoint(seq);                                                                         // as state.cpp does
+    seqs[seq] = {s.tokens, length, std::max(s.longest, kept.slots.at[0] + plan.n_rollback), length};  // no mark before it
+    if (!wrong_place) look(seq);
     return true;
   }
 
@@ -191,17 +247,31 @@ struct Walk {
       ++done[cancel ? "cancel" : "append"];
       return append(seq, n, cancel);
     }
-    const uint32_t low = s.longest > back ? s.longest - back : 0, keep = length > low ? low + below(length - low + 1) : length;
+    const uint32_t low = s.longest > back ? s.longest - back : 0;
+    const bool any = plan.n_checkpoints && below(3) == 0;  // how far back
+    const uint32_t keep = any ? below(length + 1) : length > low ? low + below(length - low + 1) : length;
+    if (!any && keep < s.cached) REQUIRE(of.cache.can_truncate(seq, keep));  // n_rollback tokens are always there
+    if (const uint32_t at = below(length + 1); !plan.n_checkpoints && !of.cache.can_truncate(seq, at))
+      REQUIRE(of.cache.base(seq, at) == Cache::kNoBase);
+    const bool marked = keep >= s.cached || of.cache.can_truncate(seq, keep);  // else a rollback counts from the checkpoint
     if (what == 5 || what == 6) {
-      REQUIRE(of.cache.can_truncate(seq, keep));  // n_rollback tokens are always there
-      of.cache.truncate(seq, keep);
+      const uint32_t at = base(seq, keep);
+      if (at < s.cached) of.cache.truncate(seq, at);
       s.tokens.resize(keep);
-      if (keep == 0) s.longest = 0;
+      s.cached = at;
+      if (at == 0) s.loaded = s.first = 0;
+      s.loaded = std::min(s.loaded, at);
+      if (!marked) s.longest = at + back;  // no mark before it
+      if (at == 0) s.longest = 0;
       ++done["truncate"];
     } else if (what == 7) {
+      const uint32_t first = s.first, at = base(seq, keep);
+      s.first = first;
       of.cache.truncate(other, 0);
-      of.cache.fork(seq, other, keep);
-      seqs[other] = {{s.tokens.begin(), s.tokens.begin() + keep}, keep ? s.longest : 0};
+      of.cache.fork(seq, other, at);
+      seqs[other] = {{s.tokens.begin(), s.tokens.begin() + keep}, at, at ? s.longest : 0, std::min(s.loaded, at)};
+      if (!marked && at) seqs[other].longest = at + back;
+      if (!wrong_place) look(other);
       ++done["fork"];
     } else if (what == 8) {
       files.push_back(save(seq));
@@ -227,6 +297,63 @@ TEST_CASE("states after random calls are those of a plain loop over the tokens")
       CHECK(right);
       for (const char* what : {"append", "cancel", "truncate", "fork", "load"}) CHECK(walk.done[what] > 10);
     }
+}
+
+TEST_CASE("states after cuts of any depth are those of a plain loop, with few checkpoints and with many") {
+  for (const uint32_t n : {1u, 2u, 5u, 1000u})
+    for (const uint32_t every : {5u, 60u, 500u}) {
+      Walk walk(n == 2 ? 1 : 7, n + every, n, every);
+      std::vector<Saved> files;
+      bool right = true;
+      for (int i = 0; i < (kSanitized ? 400 : 2000) && right; ++i) right = walk.step_once(files);
+      INFO(n << " checkpoints, every " << every);
+      CHECK(right);
+      for (const char* what : {"append", "cancel", "truncate", "fork", "load", "deep", "again", "cancelled again"})
+        CHECK(walk.done[what] > 5);
+    }
+}
+
+TEST_CASE("a state's walk notices a checkpoint in the wrong place") {
+  Walk walk(7, 1, 5, 60);
+  std::vector<Saved> files;
+  walk.wrong_place = true;
+  bool right = true;
+  for (int i = 0; i < 600 && right; ++i) right = walk.step_once(files);
+  CHECK_FALSE(right);
+}
+
+TEST_CASE("checkpoints: where they are, and which makes room") {
+  Walk walk(8, 3, 3, 100);
+  const auto points = [&] {
+    std::vector<uint32_t> out;
+    for (uint32_t i = 0; i < walk.of.cache.slots.slots[0].n_checkpoints; ++i) out.push_back(walk.of.cache.slots.checkpoints_of(0)[i].at);
+    return out;
+  };
+  const auto more = [&](uint32_t n) {
+    for (uint32_t i = 0; i < n; ++i) walk.seqs[0].tokens.push_back(static_cast<int32_t>(i));
+    REQUIRE(walk.call(0, n, false));
+  };
+  using Points = std::vector<uint32_t>;
+  more(250);
+  CHECK((points() == Points{100, 200}));
+  walk.of.cache.checkpoint(0);
+  walk.of.cache.checkpoint(0);  // the same again is none
+  CHECK((points() == Points{100, 200, 250}));
+  for (int i = 0; i < 100; ++i) more(1);
+  CHECK((points() == Points{100, 250, 350}));
+  more(99);
+  CHECK((points() == Points{100, 250, 350}));
+  walk.seqs[0].tokens.resize(800);
+  walk.call(0, 351, true);  // those of a cancelled call are gone
+  for (const uint32_t at : points()) CHECK(at <= 449);
+  CHECK(points()[0] == 100);
+  CHECK(walk.of.cache.base(0, 400) == points().back());
+  CHECK(walk.of.cache.base(0, 445) == 445);
+  CHECK(walk.of.cache.base(0, 99) == 0);
+  walk.of.cache.truncate(0, 100);
+  CHECK((points() == Points{100}));
+  walk.of.cache.truncate(0, 0);
+  CHECK(points().empty());
 }
 
 TEST_CASE("a state's walk notices rows in another order") {

@@ -415,6 +415,59 @@ TEST_CASE("rows of logits, forks, pools") {
   CHECK(same(go_on(s, 20, 1), story));
 }
 
+TEST_CASE("states: what is to be computed again is saved as such, and computed where it is loaded") {
+  for (const char* name : {"qwen3-5", "lfm2"}) {
+    const Model model(std::string("tests/golden/") + name, LINNET_I8G64);
+    Random random(7);
+    const Tokens tokens = random_tokens(random, 200, model.desc.n_vocab), more = random_tokens(random, 5, model.desc.n_vocab);
+    auto p = some(LINNET_I8, LINNET_I8, 300);
+    p.n_rollback = 8;
+    p.checkpoint_every = 50;
+    Session from(model, p), fresh(model, p);
+    from.prefill(tokens);
+    CHECK(get<uint32_t>(save(from), kVersionAt) == 3);  // what an older version reads too
+    for (const size_t keep : {170u, 102u, 100u, 30u}) {
+      INFO(name << ", " << keep << " of 200");
+      REQUIRE(linnet_truncate(from.s, 0, keep, nullptr) == LINNET_OK);
+      const Bytes state = save(from);
+      const bool replay = keep != 100;
+      CHECK(get<uint32_t>(state, kVersionAt) == (replay ? 4 : 3));
+      CHECK(get<uint32_t>(state, kPendingAt) == 2 * (keep % 50));
+      CHECK(get<uint32_t>(state, kLengthAt) == keep / 50 * 50);
+      size_t length = 0;
+      REQUIRE((linnet_state_length(state.data(), state.size(), &length, nullptr) == LINNET_OK && length == keep));
+      REQUIRE(linnet_truncate(fresh.s, 0, 0, nullptr) == LINNET_OK);
+      fresh.prefill(Tokens(tokens.begin(), tokens.begin() + static_cast<long>(keep)));
+      fresh.prefill(more);
+      auto none = p, two = p;
+      none.n_checkpoints = LINNET_CHECKPOINTS_NONE;
+      none.n_chunk = 3;
+      two.n_sequences = 2;
+      two.n_checkpoints = 1;
+      two.n_rollback = 30;
+      for (const auto& q : {p, none, two}) {
+        Session to(model, q);
+        to.prefill(more);
+        linnet_error err{};
+        CHECK(linnet_truncate(to.s, 0, 1, &err) == LINNET_OK);
+        must_load(to, state);
+        CHECK((save(to) == state));
+        const float* logits = nullptr;
+        CHECK(linnet_logits(to.s, 0, 0, &logits, &length, nullptr) == LINNET_BAD_STATE);
+        int32_t token = 0;
+        CHECK(linnet_decode(to.s, 0, &token, &err) == LINNET_BAD_STATE);  // as after any rollback
+        CHECK(to.length() == keep);
+        to.prefill(more);
+        CHECK(to.length() == keep + more.size());
+        CHECK(same_bytes(to.logits(), fresh.logits()));
+        const bool none_left = q.n_checkpoints == LINNET_CHECKPOINTS_NONE;
+        CHECK(linnet_truncate(to.s, 0, 9, &err) == (none_left ? LINNET_BAD_STATE : LINNET_OK));
+        if (none_left) CHECK(std::string(err.text).find("no checkpoints") != std::string::npos);
+      }
+    }
+  }
+}
+
 // ---- refusals -------------------------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -454,6 +507,14 @@ Bytes small_state(const Model& model, const linnet_session_params& p = some(LINN
   set_sampling(s, 0.9f, 3);
   for (uint32_t i = 0; i < n_tokens; i += 10) s.prefill(random_tokens(random, 10, model.desc.n_vocab));
   generate(s, 4);
+  return save(s);
+}
+// 23 tokens to be computed again behind a checkpoint at 30.
+Bytes cut_state(const Model& model, const linnet_session_params& p) {
+  Session s(model, p);
+  Random random(5);
+  for (const uint32_t n : {30u, 50u}) s.prefill(random_tokens(random, n, model.desc.n_vocab));
+  REQUIRE(linnet_truncate(s.s, 0, 53, nullptr) == LINNET_OK);
   return save(s);
 }
 
@@ -526,7 +587,31 @@ TEST_CASE("what is foreign is refused by name") {
   witness.refuses(Bytes(1000, 'G'), LINNET_BAD_FILE, "LNTSTATE");
   for (const uint32_t version : {0u, 1u, 2u, 7u, 0x01000000u})
     witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, version); }), LINNET_UNSUPPORTED,
-                    "version " + std::to_string(version) + ", this linnet reads 3");
+                    "version " + std::to_string(version) + ", this linnet reads 3 and 4");
+  witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, uint32_t{4}), put(b, kPendingAt, uint32_t{2}), put(b, kRowsAt, uint32_t{0}); }),
+                  LINNET_BAD_FILE, "pending 2 in a model without states");
+  {
+    const Model with_states("tests/golden/qwen3-5", LINNET_I8G64);
+    auto p = some(LINNET_I8, LINNET_I8, 120);
+    Session s(with_states, p);
+    Random random(4);
+    s.prefill(random_tokens(random, 100, with_states.desc.n_vocab));
+    REQUIRE(linnet_truncate(s.s, 0, 20, nullptr) == LINNET_OK);
+    const Bytes cut = save(s);
+    REQUIRE((get<uint32_t>(cut, kVersionAt) == 4 && get<uint32_t>(cut, kPendingAt) == 40 && get<uint32_t>(cut, kLengthAt) == 0));
+    Witness other(with_states, p);
+    const auto changed = [&](size_t at, uint32_t value) {
+      Bytes b = cut;
+      put(b, at, value);
+      repair(b, sections(b), get<uint32_t>(cut, kHeaderBytesAt));
+      return b;
+    };
+    other.refuses(changed(kPendingAt, 0xFFFFFFFF), LINNET_CONTEXT_FULL, "do not fit the context of 120");
+    other.refuses(changed(kPendingAt, 42), LINNET_BAD_FILE, "positions make");
+    other.refuses(changed(kVersionAt, 3), LINNET_BAD_FILE, "pending 40");
+    other.refuses(changed(kRowsAt, 1), LINNET_BAD_FILE, "n_logit_rows 1");
+    other.refuses(changed(kForgottenAt, 1), LINNET_BAD_FILE, "n_forgotten 1");
+  }
   witness.refuses(with([&](Bytes& b) { put(b, kHashAt, uint64_t{0xABCDEF}); }), LINNET_UNSUPPORTED, "another model (hash 0000000000abcdef");
   witness.refuses(with([&](Bytes& b) { put(b, kVocabAt, uint32_t{7}); }), LINNET_UNSUPPORTED, "n_vocab 7");
   witness.refuses(with([&](Bytes& b) { put(b, kPendingAt, uint32_t{2}); }), LINNET_BAD_FILE, "pending 2");
@@ -591,16 +676,19 @@ TEST_CASE("what is foreign is refused by name") {
 }
 
 TEST_CASE("states made up by somebody touch no memory but their own") {
-  const Model model("tests/golden/qwen2-window", LINNET_I8G64);
-  auto sinks = some(LINNET_I8, LINNET_I8, 64), heavy = sinks;
+  const Model window("tests/golden/qwen2-window", LINNET_I8G64), with_states("tests/golden/qwen3-5", LINNET_I8G64);
+  auto sinks = some(LINNET_I8, LINNET_I8, 64), heavy = sinks, states = some(LINNET_I8, LINNET_I8, 121);
+  states.n_rollback = 5;
   sinks.when_full = LINNET_FULL_SINKS;
   heavy.when_full = LINNET_FULL_HEAVY_HITTERS;
-  for (const auto& p : {some(LINNET_I8, LINNET_I8, 120), sinks, heavy, some(LINNET_KIVI2, LINNET_KIVI4, 200)}) {
-    const Bytes state = small_state(model, p,
-                                    p.when_full == LINNET_FULL_SINKS ? 1700
-                                    : p.when_full                    ? 90
-                                    : p.k_format == LINNET_KIVI2     ? 126
-                                                                     : 40);
+  for (const auto& p : {some(LINNET_I8, LINNET_I8, 120), sinks, heavy, some(LINNET_KIVI2, LINNET_KIVI4, 200), states}) {
+    const Model& model = p.n_context == 121 ? with_states : window;
+    const Bytes state = p.n_context == 121 ? cut_state(model, p)
+                                           : small_state(model, p,
+                                                         p.when_full == LINNET_FULL_SINKS ? 1700
+                                                         : p.when_full                    ? 90
+                                                         : p.k_format == LINNET_KIVI2     ? 126
+                                                                                          : 40);
     const auto where = sections(state);
     const auto header_bytes = get<uint32_t>(state, kHeaderBytesAt);
     Witness witness(model, p);

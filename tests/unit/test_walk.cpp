@@ -19,7 +19,7 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kSequences = 3, kAll = (1u << kSequences) - 1, kSteps = 200;
 constexpr uint32_t kThreads[] = {1, 2, 4};  // of the lanes
-constexpr const char* kModels[] = {"llama", "qwen2-window", "mistral-window", "deepseek-v2"};
+constexpr const char* kModels[] = {"llama", "qwen2-window", "mistral-window", "lfm2", "qwen3-5", "deepseek-v2"};
 const std::vector<uint32_t> kPlain = [] {  // formats of the KV cache that go with all policies
   std::vector<uint32_t> out;
   for (const linnet::FormatRow& row : linnet::kFormats)
@@ -77,7 +77,10 @@ class Walk {
   // Of `cell`; the rest is drawn.
   Walk(uint32_t seed, const Cell& cell) : engine_(seed) {
     const bool kivi = linnet::format_groups(cell.format);
-    name_ = kModels[below(kivi ? 3 : 4)];  // KIVI packs no latent
+    uint32_t which = below((kivi ? 3 : 4) + 2 * (cell.policy == LINNET_FULL_STOP));  // KIVI packs no latent, no token leaves a state
+    if (cell.policy != LINNET_FULL_STOP && which == 3) which = 5;
+    name_ = kModels[which];
+    with_states_ = which == 3 || which == 4;
     const Model& model = model_of(name_);
     const bool latent = std::string_view(name_) == "deepseek-v2";
     p_ = params(cell.format, 1, 1 + below(24), 1, 64 + below(100));
@@ -85,6 +88,8 @@ class Walk {
     p_.n_sequences = kSequences;
     p_.n_pool = p_.n_context + below(2 * p_.n_context);
     p_.n_rollback = 1 + below(24);
+    if (with_states_)
+      p_.n_checkpoints = std::array{0, 1, 2, 50, int{LINNET_CHECKPOINTS_NONE}}[below(5)], p_.checkpoint_every = 1 + below(70);
     p_.n_logits = 1 + below(p_.n_chunk < 3 ? p_.n_chunk : 3);
     p_.when_full = cell.policy;
     if (cell.policy == LINNET_FULL_DROP_OLDEST) p_.n_keep = below(33);
@@ -118,7 +123,7 @@ class Walk {
   uint32_t states() const { return states_; }
 
   void step(std::map<std::string, int>& done) {
-    const uint32_t seq = below(kSequences), other = (seq + 1 + below(kSequences - 1)) % kSequences, what = below(12);
+    const uint32_t seq = below(kSequences), other = (seq + 1 + below(kSequences - 1)) % kSequences, what = below(12 + with_states_);
     const size_t length = length_of(seq);
     uint32_t named = 1u << seq;  // sequences that the call may change
     bool whole = true;           // refused, it changes nothing at all
@@ -153,6 +158,9 @@ class Walk {
       op = "truncate";
       const size_t keep = keep_of(length);
       status = each([&](Lane& l) { return linnet_truncate(l.session.s, seq, keep, nullptr); });
+    } else if (what == 12) {
+      op = "checkpoint";
+      status = each([&](Lane& l) { return linnet_checkpoint(l.session.s, seq, nullptr); });
     } else if (what < 9) {
       op = "fork";
       const size_t keep = below(2) ? length : keep_of(length);
@@ -252,6 +260,7 @@ class Walk {
   std::mt19937 engine_;
   const char* name_;
   linnet_session_params p_;
+  bool with_states_;
   linnet_kv_layers layer_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::array<int32_t, std::size(kThreads)> drawn_;
@@ -264,10 +273,10 @@ class Walk {
 TEST_CASE("random walks give the same bytes with 1, 2 and 4 threads, and touch nothing that they do not name") {
   const auto all = cells();
   const char* const asked = std::getenv("LINNET_TEST_SEED");
-  const uint32_t first = asked ? static_cast<uint32_t>(std::strtoul(asked, nullptr, 10)) : 0, n = asked ? 1
-                                                                                                  : std::getenv("LINNET_TEST_FULL")
-                                                                                                      ? 10000
-                                                                                                      : static_cast<uint32_t>(all.size());
+  const uint32_t first = asked ? static_cast<uint32_t>(std::strtoul(asked, nullptr, 10)) : 0,
+                 n = asked                             ? 1
+                     : std::getenv("LINNET_TEST_FULL") ? 10000
+                                                       : 3 * static_cast<uint32_t>(all.size());
   std::map<std::string, int> done;
   for (uint32_t seed = first; seed < first + n; seed += kSlow ? 5 : 1) {  // 5 and the number of cells have no divisor in common
     Walk walk(seed, all[seed % all.size()]);
@@ -279,7 +288,7 @@ TEST_CASE("random walks give the same bytes with 1, 2 and 4 threads, and touch n
     std::printf("walk %u: %s: logits %08" PRIx32 " states %08" PRIx32 "\n", seed, walk.title().c_str(), walk.logits(), walk.states());
   }
   for (const auto& [name, count] : done) std::printf("%d %s\n", count, name.c_str());
-  for (const char* op :
-       {"prefill", "prefill refused", "decode", "generate", "truncate", "truncate refused", "fork", "fork refused", "batch", "load"})
+  for (const char* op : {"prefill", "prefill refused", "decode", "generate", "truncate", "truncate refused", "fork", "fork refused",
+                         "batch", "load", "checkpoint", "checkpoint refused"})
     CHECK((asked || done[op] > 0));
 }
