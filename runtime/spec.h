@@ -137,6 +137,7 @@ struct ModelSpec {
   uint32_t delta_key_dim, delta_value_dim;
   uint32_t delta_tiled;     // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
   uint32_t delta_negative;  // 1: beta is twice the sigmoid, so that states may change their sign
+  uint32_t delta_by_key;    // 1: each channel of a key fades by itself; fades and gate come by way of delta_key_dim channels (Kimi Linear)
   double delta_eps;         // of the norm of what states give; 0: norm_eps
   uint32_t attn_gate;       // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
