@@ -46,9 +46,12 @@ struct Head {
 // x = log(1 + exp(x)), the same on every machine.
 void softplus(const KernelTable& t, float* x, uint32_t n) {
   float e[kTokens];
-  for (uint32_t i = 0; i < n; ++i) e[i] = -__builtin_fabsf(x[i]);
-  t.exp_row(e, n);
-  for (uint32_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] > 0 ? double{x[i]} : 0) + rope_log(1 + double{e[i]}));
+  for (uint32_t some; n; n -= some, x += some) {
+    some = n < kTokens ? n : kTokens;
+    for (uint32_t i = 0; i < some; ++i) e[i] = -__builtin_fabsf(x[i]);
+    t.exp_row(e, some);
+    for (uint32_t i = 0; i < some; ++i) x[i] = static_cast<float>((x[i] > 0 ? double{x[i]} : 0) + rope_log(1 + double{e[i]}));
+  }
 }
 void sigmoid(const KernelTable& t, float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) x[i] = -x[i];
@@ -60,8 +63,9 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
   const KernelTable& t = w.kernels->t;
   const SlotView view = a.slots->view(span.seq, a.layer);
   const size_t head_floats = delta_state_floats(a.key_dim, a.value_dim), states = a.value_heads * head_floats;
-  const uint32_t most = kFloats / h.n < kTokens ? kFloats / h.n : kTokens;
-  alignas(64) float rows[kFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kTokens], beta[kTokens];  // rows: (tokens, n)
+  const uint32_t n_row = h.n + (a.by_key ? a.key_dim : 0), most = kFloats / n_row < kTokens ? kFloats / n_row : kTokens;
+  alignas(64) float rows[kFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kTokens],
+      beta[kTokens];  // rows: (tokens, n, and the keys' fades)
   for (uint32_t i = 0; i < a.key_dim; ++i) {
     q_by[i] = 1 / static_cast<float>(a.key_dim);
     k_by[i] = 1 / __builtin_sqrtf(static_cast<float>(a.key_dim));
@@ -88,12 +92,12 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
           const uint32_t token = first + i;
           std::memcpy(taps.newest(), (token < view.position ? view.row(token) : a.x + row(i) * a.x_stride) + channel, n * sizeof(float));
           if (token >= view.keep_from) std::memcpy(view.row(token) + channel, taps.newest(), n * sizeof(float));
-          taps.sum(rows + i * size_t{h.n} + to);
+          taps.sum(rows + i * size_t{n_row} + to);
         }
         taps.store(before + channel, h.width);
       });
       for (uint32_t i = 0; i < m; ++i) {
-        float* const c = rows + i * size_t{h.n};
+        float* const c = rows + i * size_t{n_row};
         t.silu_mul_row(c, nullptr, h.n, c);
         t.rmsnorm_row(c, q_by, a.key_dim, l2_eps, c);
         t.rmsnorm_row(c + a.key_dim, k_by, a.key_dim, l2_eps, c + a.key_dim);
@@ -103,22 +107,35 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
         for (uint32_t i = 0; i < m; ++i) {
           const uint32_t token = first + i;
           float* const kept = token < view.position || token >= view.keep_from ? view.row(token) + h.width + v : nullptr;
-          beta[i] = token < view.position ? kept[0] : a.beta[row(i) * a.heads_stride + v];
-          fade[i] = token < view.position ? kept[a.value_heads] : a.alpha[row(i) * a.heads_stride + v];
-          if (kept) kept[0] = beta[i], kept[a.value_heads] = fade[i];
+          beta[i] = token < view.position ? kept[0] : a.beta[row(i) * a.beta_stride + v];
+          if (kept) kept[0] = beta[i];
+          const uint32_t n_fades = a.by_key ? a.key_dim : 1;
+          float *const to = a.by_key ? rows + i * size_t{n_row} + h.n : fade + i, *const kept_fades =
+                                                                                      kept ? kept - v + a.value_heads + size_t{v} * n_fades
+                                                                                           : nullptr;
+          const float* const alpha = token < view.position ? kept_fades : a.alpha + row(i) * a.alpha_stride + size_t{v} * n_fades;
+          std::memcpy(to, alpha, n_fades * sizeof(float));
+          if (kept && token >= view.position) std::memcpy(kept_fades, to, n_fades * sizeof(float));
+          if (!a.by_key) continue;
+          softplus(t, to, n_fades);
+          for (uint32_t key = 0; key < n_fades; ++key) to[key] = a.a[v] * to[key];
+          t.exp_row(to, n_fades);
         }
         sigmoid(t, beta, m);
         for (uint32_t i = 0; i < m; ++i) beta[i] = a.beta_scale * beta[i];
-        softplus(t, fade, m);
-        for (uint32_t i = 0; i < m; ++i) fade[i] = a.a[v] * fade[i];
-        t.exp_row(fade, m);
+        if (!a.by_key) {
+          softplus(t, fade, m);
+          for (uint32_t i = 0; i < m; ++i) fade[i] = a.a[v] * fade[i];
+          t.exp_row(fade, m);
+        }
         float* const o = rows + 2 * a.key_dim + j * a.value_dim;  // the values before
-        t.delta_steps({run.to + v * head_floats, a.key_dim, a.value_dim, m, rows, rows + a.key_dim, o, o, h.n, fade, beta});
+        t.delta_steps({run.to + v * head_floats, a.key_dim, a.value_dim, m, rows, rows + a.key_dim, o, o, n_row, fade, beta,
+                       a.by_key ? rows + h.n : nullptr});
         for (uint32_t i = 0; i < m; ++i) {
           if (first + i < view.position) continue;
-          float *const y = a.y + row(i) * a.y_stride + v * a.value_dim, *const of = o + i * size_t{h.n};  // y: the gate before
+          float *const y = a.y + row(i) * a.y_stride + v * a.value_dim, *const of = o + i * size_t{n_row};  // y: the gate before
           t.rmsnorm_row(of, a.norm, a.value_dim, a.eps, of);
-          t.silu_mul_row(y, of, a.value_dim, y);
+          (a.by_key ? t.sigmoid_mul_row : t.silu_mul_row)(y, of, a.value_dim, y);
         }
       }
     }

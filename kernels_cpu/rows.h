@@ -172,7 +172,7 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
 
 // P vectors of a state's channels beside each other, or the first n of one, through all tokens: while these stay in the first-level cache.
 // A token reads the state for the next one as it writes it.
-template <uint32_t P, bool kTail>
+template <uint32_t P, bool kTail, bool kByKey>
 inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
   const auto at = [&](const float* p, uint32_t i) { return kTail ? load(p, n) : load(p + i * 16); };
   const auto put = [&](float* p, uint32_t i, V x) { kTail ? store(p, x, n) : store(p + i * 16, x); };
@@ -180,24 +180,30 @@ inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
   V read[P], out[P], d[P];
   UNROLL for (V& r : read) r = all(0.0f);
   float* row = s;
-  for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel)
-    UNROLL for (uint32_t i = 0; i < P; ++i) read[i] = fma(all(a.k[key]), at(row, i), read[i]);
+  for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel) UNROLL for (uint32_t i = 0; i < P; ++i) {
+      if constexpr (kByKey)
+        read[i] = fma(all(a.k[key]), mul(all(a.by_key[key]), at(row, i)), read[i]);
+      else
+        read[i] = fma(all(a.k[key]), at(row, i), read[i]);
+    }
   for (uint32_t t = 0; t < a.n; ++t) {
     const float *q = a.q + t * a.stride, *k = a.k + t * a.stride, *v = a.v + t * a.stride + channel;
-    const V fade = all(a.fade[t]), beta = all(a.beta[t]);
+    const float* const fades = kByKey ? a.by_key + t * a.stride : nullptr;
+    const V fade = all(kByKey ? 0.0f : a.fade[t]), beta = all(a.beta[t]);
     UNROLL for (uint32_t i = 0; i < P; ++i) {
-      d[i] = mul(beta, sub(at(v, i), mul(fade, read[i])));
+      d[i] = mul(beta, sub(at(v, i), kByKey ? read[i] : mul(fade, read[i])));
       out[i] = read[i] = all(0.0f);
     }
     row = s;
     const auto step = [&](auto reads) {
       for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel) {
         const V by_k = all(k[key]), by_q = all(q[key]), by_next = all(reads ? k[a.stride + key] : 0.0f);  // before stores, which may alias
+        const V own = kByKey ? all(fades[key]) : fade, next = all(kByKey && reads ? fades[a.stride + key] : 0.0f);
         UNROLL for (uint32_t i = 0; i < P; ++i) {
-          const V x = fma(by_k, d[i], mul(fade, at(row, i)));
+          const V x = fma(by_k, d[i], mul(own, at(row, i)));
           put(row, i, x);
           out[i] = fma(by_q, x, out[i]);
-          if constexpr (reads) read[i] = fma(by_next, x, read[i]);
+          if constexpr (reads) read[i] = fma(by_next, kByKey ? mul(next, x) : x, read[i]);
         }
       }
     };
@@ -208,12 +214,14 @@ inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
     UNROLL for (uint32_t i = 0; i < P; ++i) put(a.o + t * a.stride + channel, i, out[i]);
   }
 }
-void delta_steps(const DeltaSteps& a) {
+template <bool kByKey>
+void delta_steps_by(const DeltaSteps& a) {
   uint32_t j = 0;
   static_assert(kStatePanel % (kStateVectors * 16) == 0);
-  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kStateVectors, false>(a, j, 0);
-  for (; j < a.value_dim; j += 16) delta_channels<1, true>(a, j, a.value_dim - j);
+  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kStateVectors, false, kByKey>(a, j, 0);
+  for (; j < a.value_dim; j += 16) delta_channels<1, true, kByKey>(a, j, a.value_dim - j);
 }
+void delta_steps(const DeltaSteps& a) { a.by_key ? delta_steps_by<true>(a) : delta_steps_by<false>(a); }
 
 void scale_row(float* y, uint32_t n, float a) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);

@@ -542,6 +542,52 @@ constexpr HfTensor kOlmoHybridTensors[] = {
     {"mlp.down_proj.weight", kFfnDown},
 };
 
+constexpr HfTensor kKimiLinearTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.q_a_proj.weight", kAttnQA},
+    {"self_attn.q_a_layernorm.weight", kAttnQANorm},
+    {"self_attn.q_b_proj.weight", kAttnQB},
+    {"self_attn.kv_a_proj_with_mqa.weight", kAttnKvA},
+    {"self_attn.kv_a_layernorm.weight", kAttnKvANorm},
+    {"self_attn.kv_b_proj.weight", kAttnKB},
+    {"self_attn.kv_b_proj.weight", kAttnVB},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.weight", kDeltaIn, HfRows::kPart},
+    {"self_attn.k_proj.weight", kDeltaIn, HfRows::kPart},
+    {"self_attn.v_proj.weight", kDeltaIn, HfRows::kPart},
+    {"self_attn.q_conv1d.weight", kDeltaTaps, HfRows::kPart},
+    {"self_attn.k_conv1d.weight", kDeltaTaps, HfRows::kPart},
+    {"self_attn.v_conv1d.weight", kDeltaTaps, HfRows::kPart},
+    {"self_attn.f_a_proj.weight", kDeltaFadeA},
+    {"self_attn.f_b_proj.weight", kDeltaFadeB},
+    {"self_attn.g_a_proj.weight", kDeltaGateA},
+    {"self_attn.g_b_proj.weight", kDeltaGateB},
+    {"self_attn.b_proj.weight", kDeltaBeta},
+    {"self_attn.dt_bias", kDeltaDt},
+    {"self_attn.A_log", kDeltaA},
+    {"self_attn.o_norm.weight", kDeltaNorm},
+    {"self_attn.o_proj.weight", kDeltaOut},
+    {"mlp.gate_proj.weight", kFfnGate},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+    {"block_sparse_moe.gate_proj.weight", kFfnGate},  // as transformers 5 saves them
+    {"block_sparse_moe.up_proj.weight", kFfnUp},
+    {"block_sparse_moe.down_proj.weight", kFfnDown},
+    {"block_sparse_moe.gate.weight", kRouter},
+    {"block_sparse_moe.gate.e_score_correction_bias", kRouterCorrection},
+    {"block_sparse_moe.experts.*.w1.weight", kExpertGate},
+    {"block_sparse_moe.experts.*.w3.weight", kExpertUp},
+    {"block_sparse_moe.experts.*.w2.weight", kExpertDown},
+    {"block_sparse_moe.shared_experts.gate_proj.weight", kSharedGate},
+    {"block_sparse_moe.shared_experts.up_proj.weight", kSharedUp},
+    {"block_sparse_moe.shared_experts.down_proj.weight", kSharedDown},
+};
+
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kAfmoeNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kAfmoeTensors), {"self_attn.rotary_emb.inv_freq"}};
@@ -569,6 +615,7 @@ constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAME
 constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLfm2Tensors), {}};
 constexpr HfNames kOlmoHybridNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kOlmoHybridTensors), {}, {"mtp."}};
+constexpr HfNames kKimiLinearNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kKimiLinearTensors), {}};
 constexpr HfNames kQwen35Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}};
 #undef LINNET_NAMES
 
@@ -602,6 +649,13 @@ constexpr HfAlias kAfmoeKeys[] = {{"num_dense_layers", "first_k_dense_replace"},
                                   {"route_scale", "routed_scaling_factor"},
                                   {"global_attn_every_n_layers", "sliding_window_pattern"},
                                   {}};
+constexpr HfAlias kKimiLinearKeys[] = {{"model_max_length", "max_position_embeddings"},
+                                       {"moe_renormalize", "norm_topk_prob"},
+                                       {"num_expert_group", "n_group"},
+                                       {"num_experts_per_token", "num_experts_per_tok"},
+                                       {"num_shared_experts", "n_shared_experts"},
+                                       {"moe_router_activation_func", "scoring_func"},
+                                       {}};
 constexpr HfAlias kMtpKeys[] = {{"num_mtp_layers", "num_nextn_predict_layers"}, {}};
 constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
 constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"},
@@ -1385,6 +1439,32 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.qk_norm = kQkNormAll, .residual = kResidualByMixer, .conv_taps = 4, .delta_eps = 1e-5},
      .flags = {{"linear_allow_neg_eigval", true, &ModelSpec::delta_negative, 1, 0}},
      .absent = {.n_context = 65536},
+     .form = {.none = true}},
+    // Kimi Linear: gated delta nets whose keys fade apart, latent attention without RoPE
+    {.name = "kimi_linear",
+     .hf_class = "KimiLinearForCausalLM",
+     .gguf = "kimi-linear",
+     .names = &kKimiLinearNames,
+     .aliases = kKimiLinearKeys,
+     .delta = true,
+     .spec = {.router_kind = kRouterSigmoid,
+              .router_scale = 2.446,
+              .router_correction = 1,
+              .conv_taps = 4,
+              .delta_key_heads = 32,
+              .delta_key_dim = 128,
+              .delta_by_key = 1},
+     .only = {{"mla_use_nope", "true"}, {"use_grouped_topk", "true"}},
+     .absent = {.norm_eps = 1e-5, .n_context = 1048576},
+     .experts = {.count = "num_experts",
+                 .norm_absent = true,
+                 .group_best = 2,
+                 .n_absent = 256,
+                 .active_absent = 8,
+                 .first_absent = 1,
+                 .shared_absent = 1,
+                 .norm_in_gguf = false},
+     .latent = true,
      .form = {.none = true}},
     // Seed-OSS
     {.name = "seed_oss",

@@ -121,7 +121,8 @@ struct ShortConvArgs {
 // A gated delta net, of every key head with its share of the value heads: rows of q, k and v pass a convolution over time and SiLU, then
 // q and k become of length 1 (q over the root of key_dim too); a value head's state S = S * exp(a * softplus(alpha)) is corrected by
 // k^T beta' (v - k S), beta' = beta_scale * sigmoid(beta), and o = q S. y = norm(o) * silu(y). Sums over keys go in their order
-// (DeltaSteps). In panels, since a block of channels of all keys stays in the first-level cache.
+// (DeltaSteps). by_key (Kimi Linear): each key channel fades by itself, and the gate is a sigmoid.
+// In panels, since a block of channels of all keys stays in the first-level cache.
 inline constexpr uint32_t kDeltaPanel = 32;
 inline uint32_t delta_state_floats(uint32_t key_dim, uint32_t value_dim) {
   return (value_dim + kDeltaPanel - 1) / kDeltaPanel * kDeltaPanel * key_dim;
@@ -132,7 +133,8 @@ struct DeltaNetArgs {
   uint32_t layer;
   const RowSpan* spans;
   uint32_t n_spans, key_heads, value_heads, key_dim, value_dim, taps;
-  bool tiled;         // value head v has key head v % key_heads, else v / (value_heads / key_heads)
+  bool tiled;  // value head v has key head v % key_heads, else v / (value_heads / key_heads)
+  bool by_key;
   float beta_scale;   // beta' times this
   float eps;          // of the norm
   const float* conv;  // (2 * Q + V, taps), Q = key_heads * key_dim, V = value_heads * value_dim
@@ -140,8 +142,8 @@ struct DeltaNetArgs {
   const float* norm;  // (value_dim)
   const float* x;     // (rows, 2 * Q + V)
   size_t x_stride;
-  const float *beta, *alpha;  // (rows, value_heads)
-  size_t heads_stride;
+  const float *beta, *alpha;  // (rows, value_heads); alpha (rows, value_heads, key_dim) where by_key
+  size_t beta_stride, alpha_stride;
   float* y;  // (rows, V): the gate, then the result
   size_t y_stride;
 };

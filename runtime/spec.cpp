@@ -215,6 +215,7 @@ const SpecField kSpecFields[] = {
     FIELD(delta_value_dim, kU32, 0, kMostDeltaDim, 6),
     FIELD(delta_tiled, kU32, 0, 1, 6),
     FIELD(delta_negative, kU32, 0, 1, 6),
+    FIELD(delta_by_key, kU32, 0, 1, 6),
     FIELD(delta_eps, kF64, 0, 1, 6),
     FIELD(attn_gate, kU32, 0, 1, 6),
     FIELD(rope_turned, kU32, 0, 1024, 6),
@@ -274,7 +275,8 @@ Status check_latent(const ModelSpec& s, Error* err, PathName label) {
   if (s.v_head_dim == 0 || s.v_head_dim % kPanel)
     return fail(err, LINNET_UNSUPPORTED, label, ": v_head_dim = ", s.v_head_dim, " is 0 or no multiple of ", kPanel);
   if (s.qk_nope_dim == 0) return fail(err, LINNET_BAD_FILE, label, ": qk_nope_dim = 0 beside kv_lora_rank = ", s.kv_lora_rank);
-  if (s.n_kv_heads != 1 || s.head_dim != s.qk_rope_dim + s.kv_lora_rank || s.rope_dim != s.qk_rope_dim)
+  if (s.n_kv_heads != 1 || s.head_dim != s.qk_rope_dim + s.kv_lora_rank ||
+      (s.rope_dim != s.qk_rope_dim && (s.rope_dim || s.rope_kind != kRopeNone)))
     return fail(err, LINNET_BAD_FILE, label, ": n_kv_heads, head_dim and rope_dim are ", s.n_kv_heads, ", ", s.head_dim, " and ",
                 s.rope_dim, ", not those of a latent: 1, ", s.qk_rope_dim + s.kv_lora_rank, " and ", s.qk_rope_dim);
   if (s.qkv_bias || s.qk_norm)
@@ -352,7 +354,7 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": rope = ", static_cast<uint32_t>(l.rope), " beside rope_local_base = 0");
   if (s.alibi && l.n_heads != s.n_heads)
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": n_heads = ", l.n_heads, " beside slopes of ALiBi for ", s.n_heads);
-  if ((l.mixer == kMixerLatent) != (s.kv_lora_rank != 0))
+  if ((l.mixer == kMixerLatent) != (s.kv_lora_rank != 0) && !(l.mixer == kMixerDelta && s.kv_lora_rank))
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer}, " beside kv_lora_rank = ", s.kv_lora_rank);
   const LayerRope of_model = s.rope_kind == kRopeNone ? LayerRope::kNone : LayerRope::kMain;
   if (l.mixer == kMixerLatent && (l.n_heads != s.n_heads || l.n_kv_heads != 1 || l.head_dim != s.head_dim || l.rope != of_model))
@@ -367,7 +369,7 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": a gated delta net of conv_taps = ", s.conv_taps, ", ", s.delta_key_heads,
                   " key heads of ", s.delta_key_dim, " and ", s.delta_value_heads, " value heads of ", s.delta_value_dim,
                   ", window and rope ", l.window, " and ", static_cast<uint32_t>(l.rope));
-    const uint32_t n = 2 * s.delta_key_dim + s.delta_value_heads / s.delta_key_heads * s.delta_value_dim;
+    const uint32_t n = (s.delta_by_key ? 3 : 2) * s.delta_key_dim + s.delta_value_heads / s.delta_key_heads * s.delta_value_dim;
     if (n > kMostDeltaFloats)
       return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": a gated delta net whose key heads with their values have ", n,
                   " channels, more than ", kMostDeltaFloats);

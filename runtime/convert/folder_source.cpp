@@ -140,6 +140,10 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   if (entry.transposed) shape = {k, map.n};
   if (t->role == kLayerEmbd) shape = {spec.layer_embd_vocab, uint64_t{spec.n_layers} * spec.layer_embd};
   if (t->role == kConvTaps || t->role == kDeltaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
+  if (const auto at = in->tensors.find(name); t->role == kDeltaA && at != in->tensors.end() && at->second.shape.size() == 4)
+    shape = {1, 1, n, 1};  // Kimi's
+  if (const auto at = in->tensors.find(name); t->role == kDeltaTaps && at != in->tensors.end() && at->second.shape.size() == 2)
+    shape = {n / spec.conv_taps, spec.conv_taps};
   if (const auto at = in->tensors.find(name); t->role == kRouterCorrection && at != in->tensors.end() && at->second.shape.size() == 2)
     shape = {1, map.n};  // ERNIE's
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};

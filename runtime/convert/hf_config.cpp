@@ -197,8 +197,8 @@ class ConfigReader : ConfigKeys {
     const std::string own = spec->router_kind == kRouterSigmoid ? "sigmoid" : "softmax";
     std::string method, scoring = own;
     if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || (scoring != own && !(scoring == "noaux_tc" && own == "sigmoid")))
-      return refuse(LINNET_UNSUPPORTED, "'scoring_func' ", json_show(*json_member(config_, "scoring_func")), " of '", arch_->name,
-                    "' is not supported");
+      return refuse(LINNET_UNSUPPORTED, "'", shown("scoring_func"), "' ", json_show(*json_member(config_, "scoring_func")), " of '",
+                    arch_->name, "' is not supported");
     bool norm = false;
     LINNET_TRY(read_flag("norm_topk_prob", of.norm_absent, &norm));
     if (of.norm == Has::kNever && norm) return refuse(LINNET_UNSUPPORTED, "'norm_topk_prob' true of '", arch_->name, "' is not supported");
@@ -775,6 +775,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_number(config_, "linear_num_value_heads", &ModelSpec::delta_value_heads, spec));
     LINNET_TRY(read_number(config_, "linear_key_head_dim", &ModelSpec::delta_key_dim, spec));
     LINNET_TRY(read_number(config_, "linear_value_head_dim", &ModelSpec::delta_value_dim, spec));
+    if (spec->delta_by_key) return read_kimi(spec);
     if (arch_->delta_from_heads) {
       if (!spec->delta_key_heads) spec->delta_key_heads = spec->n_heads;
       if (!spec->delta_value_heads) spec->delta_value_heads = spec->n_heads;
@@ -788,6 +789,33 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_count("full_attention_interval", &interval));
     if (interval == 0) return wrong("full_attention_interval", *json_member(config_, "full_attention_interval"), "above 0");
     return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return (i + 1) % interval == 0; });
+  }
+
+  // Kimi Linear's are alike for keys and values, and stand in an object of their own in published files, which counts layers from 1.
+  Status read_kimi(ModelSpec* spec) {
+    JsonTree none;
+    none.root = json::object();
+    const json* own = json_member(config_, "linear_attn_config");
+    if (own && own->is_null()) own = nullptr;
+    if (own && !own->is_object()) return wrong("linear_attn_config", *own, "an object");
+    const json &sizes = own ? *own : none.root, *full = json_member(sizes, "full_attn_layers"), *kda = json_member(sizes, "kda_layers");
+    for (const auto& [key, value] : *sizes.get_ptr<const json::object_t*>())
+      if (key != "head_dim" && key != "num_heads" && key != "short_conv_kernel_size" && key != "full_attn_layers" && key != "kda_layers")
+        return refuse(LINNET_UNSUPPORTED, "'linear_attn_config.", key, "' (", json_show(value), ") is not supported");
+    LINNET_TRY(read_number(config_, "linear_head_dim", &ModelSpec::delta_key_dim, spec));
+    LINNET_TRY(read_number(config_, "linear_num_heads", &ModelSpec::delta_key_heads, spec));
+    LINNET_TRY(read_number(sizes, "head_dim", &ModelSpec::delta_key_dim, spec));
+    LINNET_TRY(read_number(sizes, "num_heads", &ModelSpec::delta_key_heads, spec));
+    LINNET_TRY(read_number(sizes, "short_conv_kernel_size", &ModelSpec::conv_taps, spec));
+    spec->delta_value_dim = spec->delta_key_dim, spec->delta_value_heads = spec->delta_key_heads;
+    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null())
+      return read_mixers(*types, "linear_attention", kMixerDelta, spec);
+    if (!full || !kda) return set_mixers(spec, kMixerDelta, [](uint32_t i) { return i && i % 4 == 0; });
+    if (!full->is_array() || !kda->is_array()) return wrong("linear_attn_config", *own, "an object with lists of layers");
+    for (uint32_t i = 1; i <= spec->n_layers && spec->n_layers <= 1024; ++i)
+      if (std::count(full->begin(), full->end(), i) + std::count(kda->begin(), kda->end(), i) != 1)
+        return refuse(LINNET_BAD_FILE, "'linear_attn_config': layer ", i, " is not once in 'full_attn_layers' or 'kda_layers'");
+    return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return std::find(full->begin(), full->end(), i + 1) != full->end(); });
   }
 
   // Of queries in layers without RoPE (Llama 4), or in all.

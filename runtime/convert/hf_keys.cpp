@@ -219,10 +219,10 @@ constexpr std::string_view kOfMamba[] = {"position_embedding_type",
                                          "layers_block_type"};
 
 // Of families with gated delta nets.
-constexpr std::string_view kOfDeltaNets[] = {"full_attention_interval", "linear_conv_kernel_dim", "linear_key_head_dim",
-                                             "linear_num_key_heads",    "linear_num_value_heads", "linear_value_head_dim",
-                                             "linear_a_log_max",        "linear_a_log_min",       "linear_dt_init_floor",
-                                             "linear_dt_max",           "linear_dt_min"};
+constexpr std::string_view kOfDeltaNets[] = {
+    "full_attention_interval", "linear_conv_kernel_dim", "linear_key_head_dim", "linear_num_key_heads", "linear_num_value_heads",
+    "linear_value_head_dim",   "linear_attn_config",     "linear_head_dim",     "linear_num_heads",     "linear_a_log_max",
+    "linear_a_log_min",        "linear_dt_init_floor",   "linear_dt_max",       "linear_dt_min"};
 
 // Of Gemma 4.
 constexpr std::string_view kOfGemma4[] = {

@@ -11,7 +11,12 @@ namespace {
 
 using namespace sizes;
 bool delta(const ModelSpec&, const LayerSpec& l) { return l.mixer == kMixerDelta; }
+bool by_head(const ModelSpec& s, const LayerSpec& l) { return delta(s, l) && !s.delta_by_key; }
+bool by_key(const ModelSpec& s, const LayerSpec& l) { return delta(s, l) && s.delta_by_key; }
 uint32_t value_heads(const ModelSpec& s, const LayerSpec&) { return s.delta_value_heads; }
+uint32_t fades_of(const ModelSpec& s) { return s.delta_value_heads * (s.delta_by_key ? s.delta_key_dim : 1); }
+uint32_t fades(const ModelSpec& s, const LayerSpec&) { return fades_of(s); }
+uint32_t delta_key_dim(const ModelSpec& s, const LayerSpec&) { return s.delta_key_dim; }
 uint32_t delta_value_dim(const ModelSpec& s, const LayerSpec&) { return s.delta_value_dim; }
 uint32_t delta_values(const ModelSpec& s, const LayerSpec&) { return s.delta_value_heads * s.delta_value_dim; }
 uint32_t channels(const ModelSpec& s) { return 2 * s.delta_key_heads * s.delta_key_dim + s.delta_value_heads * s.delta_value_dim; }
@@ -23,15 +28,18 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   if (!in.backend.ops->delta_net)
     return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": gated delta nets are for CPUs alone");
   LINNET_TRY(in.matrix(kDeltaIn, i, &t.in));
-  LINNET_TRY(in.matrix(kDeltaGate, i, &t.gate));
+  const bool keys = in.model->spec.delta_by_key;
+  LINNET_TRY(in.matrix(keys ? kDeltaGateB : kDeltaGate, i, &t.gate));
+  LINNET_TRY(in.matrix(kDeltaGateA, i, &t.gate_low));
+  LINNET_TRY(in.matrix(kDeltaFadeA, i, &t.alpha_low));
   LINNET_TRY(in.matrix(kDeltaBeta, i, &t.beta));
-  LINNET_TRY(in.matrix(kDeltaAlpha, i, &t.alpha));
+  LINNET_TRY(in.matrix(keys ? kDeltaFadeB : kDeltaAlpha, i, &t.alpha));
   LINNET_TRY(in.matrix(kDeltaOut, i, &t.out));
   LINNET_TRY(in.vector(kDeltaTaps, i, &t.taps));
   LINNET_TRY(in.vector(kDeltaDt, i, &t.dt));
   LINNET_TRY(in.vector(kDeltaA, i, &t.a));
   LINNET_TRY(in.vector(kDeltaNorm, i, &t.norm));
-  if (!same_rows(t.in, t.gate))
+  if (!same_rows(t.in, keys ? t.gate_low : t.gate))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": qkv and gate have formats of different activation groups");
   return LINNET_OK;
 }
@@ -40,21 +48,22 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 // then beta and alpha as projected.
 CacheLayer cache(const ModelSpec& s, const LayerSpec&) {
   return state_layer({s.delta_value_heads * delta_state_floats(s.delta_key_dim, s.delta_value_dim) + (s.conv_taps - 1) * channels(s),
-                      channels(s) + 2 * s.delta_value_heads});
+                      channels(s) + s.delta_value_heads + fades_of(s)});
 }
 
 struct Strides {
-  size_t in, values, heads;
+  size_t in, values, beta, alpha, low;
 };
 Strides strides(const ModelSpec& s) {
-  return {row_floats(channels(s)), row_floats(uint64_t{s.delta_value_heads} * s.delta_value_dim), row_floats(s.delta_value_heads)};
+  return {row_floats(channels(s)), row_floats(uint64_t{s.delta_value_heads} * s.delta_value_dim), row_floats(s.delta_value_heads),
+          row_floats(fades_of(s)), s.delta_by_key ? row_floats(s.delta_key_dim) : 0};
 }
 
 void need(const ModelSpec& s, const LayerSpec&, const void* tensors, Needs* needs) {
   const DeltaNet& t = *static_cast<const DeltaNet*>(tensors);
   const Strides of = strides(s);
-  needs->need_wide(needs->n_rows * (of.in + of.values + 2 * of.heads));
-  for (const Matrix* m : {&t.in, &t.gate, &t.out}) needs->codes.add(*m);
+  needs->need_wide(needs->n_rows * (of.in + of.values + of.beta + of.alpha + 2 * of.low));
+  for (const Matrix* m : {&t.in, &t.gate, &t.gate_low, &t.out}) needs->codes.add(*m);
 }
 
 // Every row carries the states on, whichever are of use.
@@ -63,15 +72,28 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   const ModelSpec& s = d.spec;
   const Activations& a = d.a;
   const Strides of = strides(s);
-  float* const in = a.wide;                    // (m, 2 * Q + V)
-  float* const gate = in + d.m * of.in;        // (m, V), then what comes out
-  float* const beta = gate + d.m * of.values;  // (m, value_heads)
-  float* const alpha = beta + d.m * of.heads;
+  float* const in = a.wide;                        // (m, 2 * Q + V)
+  float* const gate = in + d.m * of.in;            // (m, V), then what comes out
+  float* const beta = gate + d.m * of.values;      // (m, value_heads)
+  float* const alpha = beta + d.m * of.beta;       // (m, value_heads, or of each its keys)
+  float* const gate_low = alpha + d.m * of.alpha;  // (m, key_dim), where keys fade apart
+  float* const alpha_low = gate_low + d.m * of.low;
   const QuantRows rows = d.norm(l.attn_norm, t.in);
   d.ops.gemm(d.w, t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
-  d.ops.gemm(d.w, t.gate, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate, of.values);
-  d.ops.gemm(d.w, t.beta, a.normed, a.d_stride, nullptr, d.m, nullptr, false, beta, of.heads);
-  d.ops.gemm(d.w, t.alpha, a.normed, a.d_stride, nullptr, d.m, t.dt, false, alpha, of.heads);
+  d.ops.gemm(d.w, t.beta, a.normed, a.d_stride, nullptr, d.m, nullptr, false, beta, of.beta);
+  if (s.delta_by_key) {
+    d.ops.gemm(d.w, t.gate_low, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate_low, of.low);
+    d.ops.gemm(d.w, t.alpha_low, a.normed, a.d_stride, nullptr, d.m, nullptr, false, alpha_low, of.low);
+    d.ops.sync(d.w);
+    QuantRows low = quant_rows(a.codes, t.gate);
+    if (low.q) d.ops.quantize(d.w, gate_low, of.low, d.m, s.delta_key_dim, &low);
+    if (low.q) d.ops.sync(d.w);
+    d.ops.gemm(d.w, t.gate, gate_low, of.low, &low, d.m, nullptr, false, gate, of.values);
+    d.ops.gemm(d.w, t.alpha, alpha_low, of.low, nullptr, d.m, t.dt, false, alpha, of.alpha);
+  } else {
+    d.ops.gemm(d.w, t.gate, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate, of.values);
+    d.ops.gemm(d.w, t.alpha, a.normed, a.d_stride, nullptr, d.m, t.dt, false, alpha, of.alpha);
+  }
   d.ops.sync(d.w);
   d.ops.delta_net(d.w, {&d.s.cache.slots,
                         layer,
@@ -83,6 +105,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
                         s.delta_value_dim,
                         s.conv_taps,
                         s.delta_tiled != 0,
+                        s.delta_by_key != 0,
                         s.delta_negative ? 2.0f : 1.0f,
                         s.delta_eps > 0 ? static_cast<float>(s.delta_eps) : d.eps(),
                         t.taps,
@@ -92,7 +115,8 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
                         of.in,
                         beta,
                         alpha,
-                        of.heads,
+                        of.beta,
+                        of.alpha,
                         gate,
                         of.values});
   d.ops.sync(d.w);

@@ -345,6 +345,12 @@ MODELS = {
                         linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=10, linear_value_head_dim=18, linear_conv_kernel_dim=4,
                         layer_types=["linear_attention", "full_attention"], max_position_embeddings=128,
                         rope_parameters=dict(rope_type="default", rope_theta=None)),
+    # Every channel of a key fades by itself; latent attention without RoPE; experts from the second layer on.
+    "kimi-linear": tiny("kimi_linear", 44, hidden_size=40, intermediate_size=44, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
+                        num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=12, qk_rope_head_dim=32, v_head_dim=16, linear_head_dim=14,
+                        linear_num_heads=3, linear_conv_kernel_dim=4, num_local_experts=6, num_experts_per_tok=2, n_shared_experts=1, routed_scaling_factor=1.5,
+                        layer_types=["linear_attention", "full_attention", "linear_attention"], mlp_layer_types=["dense", "sparse", "sparse"],
+                        max_position_embeddings=128),
     # The same with projections that go by key head, and another number of taps.
     "qwen3-next": tiny("qwen3_next", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, shared_expert_intermediate_size=20, num_hidden_layers=3,
                        num_attention_heads=2, num_key_value_heads=1, head_dim=16, num_experts=5, num_experts_per_tok=2, norm_topk_prob=True,
@@ -469,8 +475,8 @@ USES = {
     "qkv": (1.2, "q_proj k_proj qkv_proj query_key_value c_attn Wqkv q_b_proj kv_b_proj"),
     "convolution in": (0.8, "in_proj"),  # three of its rows are multiplied with each other
     "taps": (1.0, "conv conv1d"),
-    "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz g_proj"),
-    "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba a_proj b_proj"),
+    "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz g_proj g_a_proj g_b_proj"),
+    "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba a_proj b_proj f_a_proj f_b_proj"),
     "layer input": (1.0, "per_layer_model_projection per_layer_input_gate"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
@@ -647,7 +653,7 @@ def search(name):
         if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
         limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid")) else 0.5):  # norms of what states give amplify
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear")) else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 

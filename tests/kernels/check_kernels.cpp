@@ -417,14 +417,15 @@ void check_delta(const char* tier, const T& t, const T& ref, Rng& rng) {
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
     const uint32_t keys = rng.pick(1, 40), values = rng.pick(1, i % 3 ? 40 : 200),
                    n = (values + linnet::kStatePanel - 1) / linnet::kStatePanel * linnet::kStatePanel * keys, tokens = rng.pick(1, 5),
-                   stride = 2 * keys + values + i % 3;
+                   stride = 3 * keys + values + i % 3;
     float *s1 = b.a.take<float>(n), *s2 = b.b.take<float>(n, i % 2), *x1 = b.c.take<float>(tokens * stride, i % 2),
           *x2 = b.d.take<float>(tokens * stride, i % 2), fade[5], beta[5];
     for (uint32_t j = 0; j < n; ++j) s1[j] = s2[j] = rng.unit();
     for (uint32_t j = 0; j < tokens * stride; ++j) x1[j] = x2[j] = rng.unit();
     for (uint32_t j = 0; j < 5; ++j) fade[j] = 0.5f + 0.1f * static_cast<float>(j), beta[j] = 0.9f - 0.1f * static_cast<float>(j);
     for (const auto& [table, s, x] : {std::tuple(&ref, s1, x1), std::tuple(&t, s2, x2)})
-      table->delta_steps({s, keys, values, tokens, x, x + keys, x + 2 * keys, x + 2 * keys, stride, fade, beta});
+      table->delta_steps({s, keys, values, tokens, x, x + keys, x + 2 * keys, x + 2 * keys, stride, fade, beta,
+                          i % 4 < 2 ? nullptr : x + 2 * keys + values});
     entry.same(s1, s2, n, "states %u x %u", keys, values);
     entry.same(x1, x2, tokens * stride, "outputs of %u x %u, %u tokens", keys, values, tokens);
   }
@@ -433,8 +434,10 @@ void check_delta(const char* tier, const T& t, const T& ref, Rng& rng) {
 // Inputs of a gated delta net whose value heads are grouped, and what comes out: (tokens, channels), (tokens, values), (tokens, heads).
 struct DeltaCase {
   uint32_t tokens, key_heads, each, key_dim, value_dim, taps;
+  bool by_key;
   std::vector<float> conv, a, norm, x, beta, alpha, y, state;
   uint32_t heads() const { return key_heads * each; }
+  uint32_t fades() const { return by_key ? key_dim : 1; }     // of a head
   uint32_t first() const { return 2 * key_heads * key_dim; }  // channels before the values
   uint32_t channels() const { return first() + heads() * value_dim; }
   size_t head_floats() const { return delta_state_floats(key_dim, value_dim); }
@@ -453,7 +456,7 @@ DeltaCase reordered(const DeltaCase& c, bool tiled) {
   DeltaCase out = c;
   out.conv = move(c.conv, size_t{c.channels()} * c.taps, size_t{c.first()} * c.taps, size_t{c.value_dim} * c.taps);
   out.x = move(c.x, c.channels(), c.first(), c.value_dim);
-  out.a = move(c.a, n, 0, 1), out.beta = move(c.beta, n, 0, 1), out.alpha = move(c.alpha, n, 0, 1);
+  out.a = move(c.a, n, 0, 1), out.beta = move(c.beta, n, 0, 1), out.alpha = move(c.alpha, size_t{n} * c.fades(), 0, c.fades());
   out.y = move(c.y, size_t{n} * c.value_dim, 0, c.value_dim);
   const size_t states = n * c.head_floats();
   const std::vector<float> of_heads(c.state.begin(), c.state.begin() + static_cast<std::ptrdiff_t>(states));
@@ -466,7 +469,7 @@ DeltaCase reordered(const DeltaCase& c, bool tiled) {
 }
 
 void run_delta(const Kernels& kernels, bool tiled, DeltaCase* c) {
-  const uint32_t row_floats = c->channels() + 2 * c->heads();
+  const uint32_t row_floats = c->channels() + c->heads() * (1 + c->fades());
   std::vector<float> memory(c->state);
   memory.resize(kSlotStates * c->state.size() + size_t{c->tokens} * row_floats);
   float* of[1] = {memory.data()};
@@ -483,41 +486,44 @@ void run_delta(const Kernels& kernels, bool tiled, DeltaCase* c) {
   const RowSpan span = {0, 0, c->tokens, 0};
   Worker w;
   w.kernels = &kernels;
-  cpu_delta_net(w, {&slots,
-                    0,
-                    &span,
-                    1,
-                    c->key_heads,
-                    c->heads(),
-                    c->key_dim,
-                    c->value_dim,
-                    c->taps,
-                    tiled,
-                    2.0f,
-                    1e-6f,
-                    c->conv.data(),
-                    c->a.data(),
-                    c->norm.data(),
-                    c->x.data(),
-                    c->channels(),
-                    c->beta.data(),
-                    c->alpha.data(),
-                    c->heads(),
-                    c->y.data(),
-                    size_t{c->heads()} * c->value_dim});
+  cpu_delta_net(w, {&slots,         0,
+                    &span,          1,
+                    c->key_heads,   c->heads(),
+                    c->key_dim,     c->value_dim,
+                    c->taps,        tiled,
+                    c->by_key,      2.0f,
+                    1e-6f,          c->conv.data(),
+                    c->a.data(),    c->norm.data(),
+                    c->x.data(),    c->channels(),
+                    c->beta.data(), c->alpha.data(),
+                    c->heads(),     size_t{c->heads()} * c->fades(),
+                    c->y.data(),    size_t{c->heads()} * c->value_dim});
   std::copy(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(c->state.size()), c->state.begin());
 }
 
 // The whole net in both orders of value heads: what scalar gives with them grouped.
 void check_delta_net(const char* tier, linnet_isa isa, Rng& rng) {
-  Entry entry(tier, "delta_net", "(grouped and tiled)");
+  Entry entry(tier, "delta_net", "(grouped and tiled, fades of heads and of keys)");
   Kernels scalar, kernels;
   Error err{};
   if (kernels_resolve(LINNET_ISA_SCALAR, 0, &scalar, &err) != LINNET_OK || kernels_resolve(isa, 0, &kernels, &err) != LINNET_OK)
     return entry.expect(false, "%s", err.text);
   for (uint32_t i = 0; i < g_cases / 4 + 1; ++i) {
-    DeltaCase c = {
-        rng.pick(1, 20), rng.pick(1, 4), rng.pick(1, 4), rng.pick(1, 40), rng.pick(1, 70), rng.pick(2, 4), {}, {}, {}, {}, {}, {}, {}, {}};
+    DeltaCase c = {rng.pick(1, 20),
+                   rng.pick(1, 4),
+                   rng.pick(1, 4),
+                   rng.pick(1, 40),
+                   rng.pick(1, 70),
+                   rng.pick(2, 4),
+                   i % 3 == 0,
+                   {},
+                   {},
+                   {},
+                   {},
+                   {},
+                   {},
+                   {},
+                   {}};
     const auto fill = [&](std::vector<float>* x, size_t n) {
       x->resize(n);
       for (float& v : *x) v = rng.unit();
@@ -525,7 +531,7 @@ void check_delta_net(const char* tier, linnet_isa isa, Rng& rng) {
     const size_t values = size_t{c.heads()} * c.value_dim;
     fill(&c.conv, size_t{c.channels()} * c.taps), fill(&c.a, c.heads()), fill(&c.norm, c.value_dim);
     fill(&c.x, size_t{c.tokens} * c.channels()), fill(&c.y, c.tokens * values);
-    fill(&c.beta, size_t{c.tokens} * c.heads()), fill(&c.alpha, size_t{c.tokens} * c.heads());
+    fill(&c.beta, size_t{c.tokens} * c.heads()), fill(&c.alpha, size_t{c.tokens} * c.heads() * c.fades());
     fill(&c.state, c.heads() * c.head_floats() + size_t{c.taps - 1} * c.channels());
     for (float& v : c.a) v = -std::fabs(v);
     const DeltaCase tiled = reordered(c, true);

@@ -127,6 +127,7 @@ constexpr Family kFamilies[] = {
     {"qwen3-5-moe", 1.2e-2, 0.15},
     {"qwen3-next", 1.2e-2, 0.15},
     {"olmo-hybrid", 5e-3, 0.15},
+    {"kimi-linear", 1.2e-2, 0.15},
     {"lfm2-taps"},
     {"lfm2-moe", 1.2e-2, 0.15},
 };

@@ -1005,6 +1005,39 @@ TEST_CASE("config: OLMo Hybrid's sizes follow from its heads, and its RoPE from 
   REFUSED(read(few, e), LINNET_BAD_FILE, "'layer_types' is missing");
 }
 
+TEST_CASE("config: Kimi Linear as published") {
+  const std::string text =
+      R"({"architectures": ["KimiLinearForCausalLM"], "auto_map": {"AutoConfig": "configuration_kimi.KimiLinearConfig"},
+      "bos_token_id": 163584, "dtype": "bfloat16", "eos_token_id": 163586, "first_k_dense_replace": 1, "head_dim": 72, "hidden_act": "silu",
+      "hidden_size": 2304, "initializer_range": 0.02, "intermediate_size": 9216, "kv_lora_rank": 512, "linear_attn_config": {
+      "full_attn_layers": [4, 8], "head_dim": 96, "kda_layers": [1, 2, 3, 5, 6, 7], "num_heads": 24, "short_conv_kernel_size": 3},
+      "mla_use_nope": true, "model_max_length": 1048576, "model_type": "kimi_linear", "moe_intermediate_size": 1024, "moe_layer_freq": 1,
+      "moe_renormalize": true, "moe_router_activation_func": "sigmoid", "num_attention_heads": 32, "num_expert_group": 1, "num_experts": 256,
+      "num_experts_per_token": 8, "num_hidden_layers": 8, "num_key_value_heads": 32, "num_nextn_predict_layers": 0, "num_shared_experts": 1,
+      "pad_token_id": 163839, "q_lora_rank": null, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "rms_norm_eps": 1e-05, "rope_scaling": null,
+      "rope_theta": 10000.0, "routed_scaling_factor": 2.446, "tie_word_embeddings": false, "topk_group": 1, "use_cache": true,
+      "use_grouped_topk": true, "v_head_dim": 128, "vocab_size": 163840})";
+  HfConfig c;
+  const auto read = [&c](const std::string& json, Error* e) { return read_config(json, "config.json", &c, e); };
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string s = text;
+    return s.replace(s.find(from), from.size(), to);
+  };
+  ACCEPTED(read(text, e));
+  const ModelSpec& s = c.spec;
+  CHECK((s.delta_by_key && s.delta_key_heads == 24 && s.delta_value_heads == 24 && s.delta_key_dim == 96 && s.delta_value_dim == 96 &&
+         s.conv_taps == 3 && s.rope_kind == kRopeNone && s.rope_dim == 0 && s.n_context == 1048576));
+  CHECK((s.n_experts == 256 && s.n_active == 8 && s.shared_ff == 1024 && s.router_norm && s.router_scale == 2.446 && s.router_correction &&
+         s.router_kind == kRouterSigmoid && s.moe_first == 1 && s.head_dim == 576));
+  for (uint32_t i = 0; i < 8; ++i) CHECK(layer_spec(s, i).mixer == (i % 4 == 3 ? kMixerLatent : kMixerDelta));
+  REFUSED(read(changed("[4, 8]", "[4]"), e), LINNET_BAD_FILE, "layer 8 is not once");
+  REFUSED(read(changed("[4, 8]", "[4, 7, 8]"), e), LINNET_BAD_FILE, "layer 7 is not once");
+  REFUSED(read(changed("\"mla_use_nope\": true", "\"mla_use_nope\": false"), e), LINNET_UNSUPPORTED, "mla_use_nope");
+  REFUSED(read(changed("\"sigmoid\"", "\"softmax\""), e), LINNET_UNSUPPORTED, "'moe_router_activation_func' \"softmax\"");
+  REFUSED(read(changed("\"num_heads\": 24", "\"num_head\": 24"), e), LINNET_UNSUPPORTED, "'linear_attn_config.num_head'");
+  REFUSED(read(changed("\"short_conv_kernel_size\": 3", "\"short_conv_kernel_size\": 0"), e), LINNET_BAD_FILE, "short_conv_kernel_size");
+}
+
 TEST_CASE("config: families as their published files say them") {
   ModelSpec s;
   const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };
