@@ -90,10 +90,9 @@ struct Slots {
   // keep: one that can_truncate, or a checkpoint's, or 0.
   void truncate(uint32_t seq, uint32_t keep);
   void fork(uint32_t from, uint32_t to, uint32_t keep);
-  // Keeps the newest mark's state. There is one that `every` tokens from the one before, and where somebody asks for it; without room the
-  // oldest but the first makes it.
+  // Keeps the newest mark's state, as calls do by themselves every checkpoint_every tokens. The oldest but the first makes room.
   void checkpoint(uint32_t seq) { take(seq, slots[seq].marks[slots[seq].n_marks - 1]); }
-  // Tokens from `position` on until the next one is due, where a pass ends.
+  // Tokens from `position` on until the next one is due; a pass is to end there.
   uint32_t until_checkpoint(uint32_t seq, uint32_t position) const;
   SlotMark* checkpoints_of(uint32_t seq) const { return checkpoints + size_t{seq} * n_checkpoints; }
   // What a layer does with the tokens of the pass that advance() was called for last.

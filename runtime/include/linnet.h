@@ -347,9 +347,9 @@ LINNET_CALL linnet_status linnet_tokens(const linnet_session* session, uint32_t 
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages
  * back; all = nothing changes, else logits are gone until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE
  * where layers with a window, in KIVI or with a state have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens,
- * counted from the longest that the sequence has been, can always go. With states any can, but with LINNET_CHECKPOINTS_NONE: what is kept
- * behind the nearest checkpoint gives its pages back, and the next call that computes the sequence computes it again, to the same bytes. A
- * call that fails there leaves done what is done, so that the next one goes on from it. */
+ * counted from the longest that the sequence has been, can always go. With states any number can (not with LINNET_CHECKPOINTS_NONE): what
+ * stays behind the nearest checkpoint gives its pages back, and the next call that computes the sequence computes it again, to the same
+ * bytes. A call that fails there leaves done what is done, so that the next one goes on from it. */
 LINNET_CALL linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep, linnet_error* err);
 /* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of
  * the two appends to them, so this costs no time and, at first, no room. Sampling, its random state and the grammar come along, with all

@@ -468,6 +468,25 @@ TEST_CASE("states: what is to be computed again is saved as such, and computed w
   }
 }
 
+TEST_CASE("states: a cut goes back to where a checkpoint was asked for") {
+  const Model model("tests/golden/lfm2", LINNET_I8G64);
+  Random random(9);
+  auto p = some(LINNET_I8, LINNET_I8, 300);
+  p.n_rollback = 8;
+  const Tokens tokens = random_tokens(random, 100, model.desc.n_vocab);
+  Session s(model, p);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    s.prefill({tokens[i]});
+    if (i + 1 == 37 || i + 1 == 61) REQUIRE(linnet_checkpoint(s.s, 0, nullptr) == LINNET_OK);
+  }
+  for (const auto& [keep, base] :
+       {std::pair{95u, 95u}, std::pair{80u, 61u}, std::pair{61u, 61u}, std::pair{60u, 37u}, std::pair{36u, 0u}}) {
+    REQUIRE(linnet_truncate(s.s, 0, keep, nullptr) == LINNET_OK);
+    INFO(keep);
+    CHECK(get<uint32_t>(save(s), kLengthAt) == base);
+  }
+}
+
 // ---- refusals -------------------------------------------------------------------------------------------------------------------------
 
 namespace {
