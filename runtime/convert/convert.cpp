@@ -180,7 +180,8 @@ Format packed_format(const SourceTensor& t, const Options& options) {
   if (!asks && t.own != LINNET_FORMAT_DEFAULT) return t.own;
   const Format asked = asks ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : kFine;
   if (gguf_file_blocks(t) && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
-  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? kFine : asked;
+  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd || t.role == kLayerEmbd) ? kFine
+                                                                                                                                 : asked;
 }
 
 namespace {

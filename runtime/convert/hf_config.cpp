@@ -618,6 +618,7 @@ class ConfigReader : ConfigKeys {
       layers.push_back(layer_spec(*spec, i));
       if (windowed[i]) continue;
       layers[i].window = 0;
+      if (global_dim_) layers[i].head_dim = global_dim_;
       if (layers[i].rope == LayerRope::kLocal) layers[i].rope = LayerRope::kMain;
     }
     set_layers(spec, &out_->layers, layers);
@@ -712,6 +713,9 @@ class ConfigReader : ConfigKeys {
       LINNET_TRY(read_count("hidden_size_per_layer_input", &spec->layer_embd));
       LINNET_TRY(read_count("vocab_size_per_layer_input", &spec->layer_embd_vocab));
       if (spec->layer_embd == 0) spec->layer_embd_vocab = 0;
+      if (spec->layer_embd && spec->layer_embd_vocab < spec->n_vocab)  // ids beyond are an error in transformers
+        return refuse(LINNET_UNSUPPORTED, "'vocab_size_per_layer_input' ", spec->layer_embd_vocab, " below 'vocab_size' ", spec->n_vocab,
+                      " is not supported");
     }
     const json* by_layer = json_member(config_, "per_layer_config");  // what transformers writes of the keys that files are published with
     if (by_layer && by_layer->is_null()) by_layer = nullptr;

@@ -374,7 +374,7 @@ MODELS = {
                        layer_types=["sliding_attention", "full_attention", "full_attention"], final_logit_softcapping=10.0, max_position_embeddings=128,
                        rope_parameters=None),
     # As a part of a model that sees and hears (WHOLE).
-    "gemma4-unified": tiny("gemma4_unified_text", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+    "gemma4-unified": tiny("gemma4_unified_text", 43, pad_token_id=0, hidden_size=24, intermediate_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
                            head_dim=8, global_head_dim=16, num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=17,
                            layer_types=["sliding_attention", "sliding_attention", "full_attention"], final_logit_softcapping=10.0,
                            max_position_embeddings=128, rope_parameters=None),
@@ -412,7 +412,7 @@ PUBLISHED = {
     "gemma3": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=3, cache_implementation="hybrid"),
     "gemma3-whole": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=2, cache_implementation="hybrid"),
     "gemma4": dict(per_layer_config=None, global_head_dim=20, num_global_key_value_heads=1, layer_types=["sliding_attention", "full_attention"] * 2),
-    "gemma4-e2b": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=None,
+    "gemma4-e2b": dict(per_layer_config=None, global_head_dim=16, head_dim=8, num_global_key_value_heads=None,
                        layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2),
     "gemma4-unified": dict(per_layer_config=None, global_head_dim=16, num_global_key_value_heads=1, use_bidirectional_attention="vision",
                            layer_types=["sliding_attention", "sliding_attention", "full_attention"]),
