@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "../runtime/cache/slots.h"
 #include "../runtime/rope.h"
 #include "registry.h"
 #include "taps.h"
@@ -12,8 +11,7 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kTokens = 16, kFloats = 10240;  // at a time; of their channels
-static_assert(kMostDeltaFloats <= kFloats && kDeltaPanel == kStatePanel);
+static_assert(kMostDeltaFloats <= kStateFloats && kDeltaPanel == kStatePanel);
 
 // The channels of a key head and its value heads, in rows of q | k | v of all heads, in a row of their own, and the weights beside them.
 struct Head {
@@ -43,13 +41,17 @@ struct Head {
   }
 };
 
-// x = log(1 + exp(x)), the same on every machine.
-void softplus(const KernelTable& t, float* x, uint32_t n) {
-  float e[kTokens];
+}  // namespace
+
+void softplus_row(const KernelTable& t, float* x, uint32_t n) {
+  float e[kStateTokens];
   for (uint32_t i = 0; i < n; ++i) e[i] = -__builtin_fabsf(x[i]);
   t.exp_row(e, n);
   for (uint32_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] > 0 ? double{x[i]} : 0) + rope_log(1 + double{e[i]}));
 }
+
+namespace {
+
 void sigmoid(const KernelTable& t, float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) x[i] = -x[i];
   t.exp_row(x, n);
@@ -60,8 +62,9 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
   const KernelTable& t = w.kernels->t;
   const SlotView view = a.slots->view(span.seq, a.layer);
   const size_t head_floats = delta_state_floats(a.key_dim, a.value_dim), states = a.value_heads * head_floats;
-  const uint32_t most = kFloats / h.n < kTokens ? kFloats / h.n : kTokens;
-  alignas(64) float rows[kFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kTokens], beta[kTokens];  // rows: (tokens, n)
+  const uint32_t most = kStateFloats / h.n < kStateTokens ? kStateFloats / h.n : kStateTokens;
+  alignas(64) float rows[kStateFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kStateTokens],
+      beta[kStateTokens];  // rows: (tokens, n)
   for (uint32_t i = 0; i < a.key_dim; ++i) {
     q_by[i] = 1 / static_cast<float>(a.key_dim);
     k_by[i] = 1 / __builtin_sqrtf(static_cast<float>(a.key_dim));
@@ -82,15 +85,8 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
       m = end - first < most ? end - first : most;
       const auto row = [&](uint32_t i) { return span.row + size_t{first + i - view.position}; };  // of tokens that are new
       h.each_part([&](uint32_t channel, uint32_t n, uint32_t to) {
-        Taps taps(a.conv, a.taps, channel, n);
-        taps.load(before + channel, h.width);
-        for (uint32_t i = 0; i < m; ++i, taps.step()) {
-          const uint32_t token = first + i;
-          std::memcpy(taps.newest(), (token < view.position ? view.row(token) : a.x + row(i) * a.x_stride) + channel, n * sizeof(float));
-          if (token >= view.keep_from) std::memcpy(view.row(token) + channel, taps.newest(), n * sizeof(float));
-          taps.sum(rows + i * size_t{h.n} + to);
-        }
-        taps.store(before + channel, h.width);
+        Taps(a.conv, a.taps, channel, n)
+            .pass(view, first, m, channel, a.x + span.row * a.x_stride, a.x_stride, true, before + channel, h.width, rows + to, h.n);
       });
       for (uint32_t i = 0; i < m; ++i) {
         float* const c = rows + i * size_t{h.n};
@@ -108,7 +104,7 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
           if (kept) kept[0] = beta[i], kept[a.value_heads] = fade[i];
         }
         sigmoid(t, beta, m);
-        softplus(t, fade, m);
+        softplus_row(t, fade, m);
         for (uint32_t i = 0; i < m; ++i) fade[i] = a.a[v] * fade[i];
         t.exp_row(fade, m);
         float* const o = rows + 2 * a.key_dim + j * a.value_dim;  // the values before

@@ -103,7 +103,8 @@ struct FloatTables {
 
 inline constexpr uint32_t kStatePanel = 32;
 // Tokens of a gated delta net's value head, one after the other. Of each, over keys i in their order: r = fmaf(k[i], s[i], r) from 0 on;
-// d = beta * (v - fade * r); s[i] = fmaf(k[i], d, fade * s[i]); o = fmaf(q[i], s[i], o) from 0 on.
+// d = beta * (v - fade * r); s[i] = fmaf(k[i], d, fade * s[i]); o = fmaf(q[i], s[i], o) from 0 on. Uncorrected (Mamba-2) there is no r:
+// d = beta * v, and o begins with skip * v.
 struct DeltaSteps {
   float* s;  // (value_dim / kStatePanel, rounded up; key_dim; kStatePanel)
   uint32_t key_dim, value_dim, n;
@@ -112,6 +113,8 @@ struct DeltaSteps {
   float* o;                  // the same, may be v
   size_t stride;             // floats between rows of q, k, v and o
   const float *fade, *beta;  // (n)
+  bool uncorrected = false;
+  float skip = 0;
 };
 
 // One tier. Null members are inherited from the next weaker tier that has them.

@@ -172,7 +172,7 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
 
 // P vectors of a state's channels beside each other, or the first n of one, through all tokens: while these stay in the first-level cache.
 // A token reads the state for the next one as it writes it.
-template <uint32_t P, bool kTail>
+template <bool kCorrects, uint32_t P, bool kTail>
 inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
   const auto at = [&](const float* p, uint32_t i) { return kTail ? load(p, n) : load(p + i * 16); };
   const auto put = [&](float* p, uint32_t i, V x) { kTail ? store(p, x, n) : store(p + i * 16, x); };
@@ -180,14 +180,15 @@ inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
   V read[P], out[P], d[P];
   UNROLL for (V& r : read) r = all(0.0f);
   float* row = s;
-  for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel)
+  for (uint32_t key = 0; kCorrects && key < a.key_dim; ++key, row += kStatePanel)
     UNROLL for (uint32_t i = 0; i < P; ++i) read[i] = fma(all(a.k[key]), at(row, i), read[i]);
   for (uint32_t t = 0; t < a.n; ++t) {
     const float *q = a.q + t * a.stride, *k = a.k + t * a.stride, *v = a.v + t * a.stride + channel;
     const V fade = all(a.fade[t]), beta = all(a.beta[t]);
     UNROLL for (uint32_t i = 0; i < P; ++i) {
-      d[i] = mul(beta, sub(at(v, i), mul(fade, read[i])));
-      out[i] = read[i] = all(0.0f);
+      d[i] = mul(beta, kCorrects ? sub(at(v, i), mul(fade, read[i])) : at(v, i));
+      read[i] = all(0.0f);
+      out[i] = kCorrects ? read[i] : mul(all(a.skip), at(v, i));
     }
     row = s;
     const auto step = [&](auto reads) {
@@ -201,19 +202,21 @@ inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
         }
       }
     };
-    if (t + 1 < a.n)
-      step(std::true_type());
+    if (kCorrects && t + 1 < a.n)
+      step(std::bool_constant<kCorrects>());
     else
       step(std::false_type());
     UNROLL for (uint32_t i = 0; i < P; ++i) put(a.o + t * a.stride + channel, i, out[i]);
   }
 }
-void delta_steps(const DeltaSteps& a) {
+template <bool kCorrects>
+inline void delta_panels(const DeltaSteps& a) {
   uint32_t j = 0;
   static_assert(kStatePanel % (kStateVectors * 16) == 0);
-  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kStateVectors, false>(a, j, 0);
-  for (; j < a.value_dim; j += 16) delta_channels<1, true>(a, j, a.value_dim - j);
+  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kCorrects, kStateVectors, false>(a, j, 0);
+  for (; j < a.value_dim; j += 16) delta_channels<kCorrects, 1, true>(a, j, a.value_dim - j);
 }
+void delta_steps(const DeltaSteps& a) { a.uncorrected ? delta_panels<false>(a) : delta_panels<true>(a); }
 
 void scale_row(float* y, uint32_t n, float a) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);

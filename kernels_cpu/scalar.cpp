@@ -203,9 +203,10 @@ void delta_steps(const DeltaSteps& a) {
     const float *q = a.q + t * a.stride, *k = a.k + t * a.stride;
     for (uint32_t j = 0; j < a.value_dim; ++j) {
       float* const s = a.s + j / kStatePanel * kStatePanel * a.key_dim + j % kStatePanel;
-      float read = 0, out = 0;
-      for (uint32_t i = 0; i < a.key_dim; ++i) read = __builtin_fmaf(k[i], s[i * kStatePanel], read);
-      const float d = a.beta[t] * (a.v[t * a.stride + j] - a.fade[t] * read);
+      const float v = a.v[t * a.stride + j];
+      float read = 0, out = a.uncorrected ? a.skip * v : 0;
+      for (uint32_t i = 0; i < a.key_dim && !a.uncorrected; ++i) read = __builtin_fmaf(k[i], s[i * kStatePanel], read);
+      const float d = a.beta[t] * (a.uncorrected ? v : v - a.fade[t] * read);
       for (uint32_t i = 0; i < a.key_dim; ++i) {
         float& x = s[i * kStatePanel];
         x = __builtin_fmaf(k[i], d, a.fade[t] * x);

@@ -18,7 +18,8 @@ enum class HfRows : uint8_t {
   kHeads,   // of each KV head its queries, its key, its value
   kGateUp,  // gate, then up
   kTurns,   // a row of gate, a row of up, and so on
-  kGated    // of each head its queries, then their gate
+  kGated,   // of each head its queries, then their gate
+  kSteps    // of Mamba-2: gate, x, B and C, then the steps
 };
 
 // A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
@@ -119,10 +120,11 @@ struct GgufName {
 
 // How GGUF files of a family differ from most.
 struct GgufForm {
-  bool none = false;     // there are no such files
-  bool qkv = false;      // q, k and v are one tensor, attn_qkv
-  bool gate_up = false;  // gate and up are one tensor, ffn_up
-  uint32_t window = 0;   // sliding window where files do not say
+  bool none = false;            // there are no such files
+  const char* mamba = nullptr;  // general.architecture of the files of models with Mamba-2 in some layers
+  bool qkv = false;             // q, k and v are one tensor, attn_qkv
+  bool gate_up = false;         // gate and up are one tensor, ffn_up
+  uint32_t window = 0;          // sliding window where files do not say
   uint32_t scaled_layers =
       0;  // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
   bool yarn_untruncated = false;
@@ -160,7 +162,7 @@ struct Architecture {
   bool gelu_is_tanh = false;             // hidden_act "gelu" means the one by tanh
   bool short_conv = false;               // some layers are gated short convolutions
   bool delta = false;                    // some layers are gated delta nets
-  bool mamba = false;           // some layers may be Mamba-2, which are refused; others are called "attention", and RoPE is said in words
+  bool mamba = false;                    // some layers may be Mamba-2; others are called "attention", and RoPE is said in words
   ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};  // keys of numbers, as hf_config.cpp knows them
@@ -185,6 +187,7 @@ const Architecture* architecture_by_hf_class(std::string_view hf_class);
 const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class);  // by the class where there is no model_type
 HfNames whole_names(const HfWhole& whole, const HfNames& text);
 const Architecture* architecture_by_gguf(std::string_view name);
+const char* gguf_architecture(const Architecture& a, const ModelSpec& spec);
 
 // What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors
 // outside the layers.

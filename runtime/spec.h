@@ -24,6 +24,7 @@
 #include "layers/mixer_conv.h"
 #include "layers/mixer_delta.h"
 #include "layers/mixer_latent.h"
+#include "layers/mixer_mamba.h"
 #include "ops.h"
 #include "tensor.h"
 
@@ -54,7 +55,8 @@ enum Residual : uint32_t {
   kResidualSandwich = 4,   // x + norm(f(norm(x)))
   kResidualAfter = 5       // norm(x + f(x))
 };
-enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };  // what makes scores of the router's logits
+enum MambaNorm : uint32_t { kMambaNormNone = 0, kMambaNormLast = 1, kMambaNormFirst = 2 };  // before or behind it the gate
+enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                      // what makes scores of the router's logits
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
@@ -135,7 +137,11 @@ struct ModelSpec {
   uint32_t delta_key_heads, delta_value_heads;  // of layers with a gated delta net; as many value heads to each key head
   uint32_t delta_key_dim, delta_value_dim;
   uint32_t delta_tiled;  // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
-  uint32_t attn_gate;    // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t mamba_heads, mamba_groups, mamba_head_dim, mamba_state_dim;  // of layers with Mamba-2; as many heads to each group
+  uint32_t mamba_conv_bias;                                             // 1: the convolution has a bias
+  uint32_t mamba_norm;                                                  // MambaNorm
+  double mamba_dt_min, mamba_dt_max;                                    // steps are cut to that; mamba_dt_max 0: no end
+  uint32_t attn_gate;  // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];
@@ -208,6 +214,8 @@ inline bool in_branch(const ModelSpec& s) {
 }
 // Whether the frequencies depend on the whole length.
 inline bool rope_by_length(const ModelSpec& spec) { return spec.rope_scaling == kRopeScaleDynamic || spec.rope_scaling == kRopeScaleLong; }
+// Leaves none of Mamba-2's sizes.
+void without_mamba(ModelSpec* spec);
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.

@@ -70,6 +70,11 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
       const uint32_t gate = t.role == kAttnGate ? dim : 0;
       return {2 * q, [=](uint32_t i) { return i / dim * 2 * dim + gate + i % dim; }};
     }
+    case HfRows::kSteps: {
+      const uint32_t in = 2 * s.mamba_heads * s.mamba_head_dim + 2 * s.mamba_groups * s.mamba_state_dim,
+                     first = t.role == kMambaDt ? in : 0;
+      return {in + s.mamba_heads, [first](uint32_t i) { return first + i; }};
+    }
     case HfRows::kOwn:
       break;
   }
@@ -169,7 +174,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   const RowMap map = map_rows(entry, spec, n);
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
-  if (t->role == kConvTaps || t->role == kDeltaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
+  if (t->role == kConvTaps || t->role == kDeltaTaps || t->role == kMambaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
   if (const auto at = in->tensors.find(name); t->role == kRouterCorrection && at != in->tensors.end() && at->second.shape.size() == 2)
     shape = {1, map.n};  // ERNIE's
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
@@ -213,7 +218,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     };
     take_rows(t, n, map);
   }
-  if (t->role == kDeltaA)
+  if (t->role == kDeltaA || t->role == kMambaA)
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));
       for (uint32_t i = 0; i < count; ++i) to[i] = -std::exp(to[i]);
