@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "../runtime/cache/slots.h"
 #include "../runtime/rope.h"
 #include "registry.h"
 #include "taps.h"
@@ -12,8 +11,7 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kTokens = 16, kFloats = 10240;  // at a time; of their channels
-static_assert(kMostDeltaFloats <= kFloats && kDeltaPanel == kStatePanel);
+static_assert(kMostDeltaFloats <= kStateFloats && kDeltaPanel == kStatePanel);
 
 // The channels of a key head and its value heads, in rows of q | k | v of all heads, in a row of their own, and the weights beside them.
 struct Head {
@@ -43,16 +41,20 @@ struct Head {
   }
 };
 
-// x = log(1 + exp(x)), the same on every machine.
-void softplus(const KernelTable& t, float* x, uint32_t n) {
-  float e[kTokens];
+}  // namespace
+
+void softplus_row(const KernelTable& t, float* x, uint32_t n) {
+  float e[kStateTokens];
   for (uint32_t some; n; n -= some, x += some) {
-    some = n < kTokens ? n : kTokens;
+    some = n < kStateTokens ? n : kStateTokens;
     for (uint32_t i = 0; i < some; ++i) e[i] = -__builtin_fabsf(x[i]);
     t.exp_row(e, some);
     for (uint32_t i = 0; i < some; ++i) x[i] = static_cast<float>((x[i] > 0 ? double{x[i]} : 0) + rope_log(1 + double{e[i]}));
   }
 }
+
+namespace {
+
 void sigmoid(const KernelTable& t, float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) x[i] = -x[i];
   t.exp_row(x, n);
@@ -63,9 +65,9 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
   const KernelTable& t = w.kernels->t;
   const SlotView view = a.slots->view(span.seq, a.layer);
   const size_t head_floats = delta_state_floats(a.key_dim, a.value_dim), states = a.value_heads * head_floats;
-  const uint32_t n_row = h.n + (a.by_key ? a.key_dim : 0), most = kFloats / n_row < kTokens ? kFloats / n_row : kTokens;
-  alignas(64) float rows[kFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kTokens],
-      beta[kTokens];  // rows: (tokens, n, and the keys' fades)
+  const uint32_t n_row = h.n + (a.by_key ? a.key_dim : 0), most = kStateFloats / n_row < kStateTokens ? kStateFloats / n_row : kStateTokens;
+  alignas(64) float rows[kStateFloats], q_by[kMostDeltaDim], k_by[kMostDeltaDim], fade[kStateTokens],
+      beta[kStateTokens];  // rows: (tokens, n, and the keys' fades)
   for (uint32_t i = 0; i < a.key_dim; ++i) {
     q_by[i] = 1 / static_cast<float>(a.key_dim);
     k_by[i] = 1 / __builtin_sqrtf(static_cast<float>(a.key_dim));
@@ -86,15 +88,8 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
       m = end - first < most ? end - first : most;
       const auto row = [&](uint32_t i) { return span.row + size_t{first + i - view.position}; };  // of tokens that are new
       h.each_part([&](uint32_t channel, uint32_t n, uint32_t to) {
-        Taps taps(a.conv, a.taps, channel, n);
-        taps.load(before + channel, h.width);
-        for (uint32_t i = 0; i < m; ++i, taps.step()) {
-          const uint32_t token = first + i;
-          std::memcpy(taps.newest(), (token < view.position ? view.row(token) : a.x + row(i) * a.x_stride) + channel, n * sizeof(float));
-          if (token >= view.keep_from) std::memcpy(view.row(token) + channel, taps.newest(), n * sizeof(float));
-          taps.sum(rows + i * size_t{n_row} + to);
-        }
-        taps.store(before + channel, h.width);
+        Taps(a.conv, a.taps, channel, n)
+            .pass(view, first, m, channel, a.x + span.row * a.x_stride, a.x_stride, true, before + channel, h.width, rows + to, n_row);
       });
       for (uint32_t i = 0; i < m; ++i) {
         float* const c = rows + i * size_t{n_row};
@@ -117,20 +112,20 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
           std::memcpy(to, alpha, n_fades * sizeof(float));
           if (kept && token >= view.position) std::memcpy(kept_fades, to, n_fades * sizeof(float));
           if (!a.by_key) continue;
-          softplus(t, to, n_fades);
+          softplus_row(t, to, n_fades);
           for (uint32_t key = 0; key < n_fades; ++key) to[key] = a.a[v] * to[key];
           t.exp_row(to, n_fades);
         }
         sigmoid(t, beta, m);
         for (uint32_t i = 0; i < m; ++i) beta[i] = a.beta_scale * beta[i];
         if (!a.by_key) {
-          softplus(t, fade, m);
+          softplus_row(t, fade, m);
           for (uint32_t i = 0; i < m; ++i) fade[i] = a.a[v] * fade[i];
           t.exp_row(fade, m);
         }
         float* const o = rows + 2 * a.key_dim + j * a.value_dim;  // the values before
         t.delta_steps({run.to + v * head_floats, a.key_dim, a.value_dim, m, rows, rows + a.key_dim, o, o, n_row, fade, beta,
-                       a.by_key ? rows + h.n : nullptr});
+                       a.by_key ? DeltaKind::kByKey : DeltaKind::kByHead, rows + h.n});
         for (uint32_t i = 0; i < m; ++i) {
           if (first + i < view.position) continue;
           float *const y = a.y + row(i) * a.y_stride + v * a.value_dim, *const of = o + i * size_t{n_row};  // y: the gate before

@@ -104,7 +104,9 @@ struct FloatTables {
 inline constexpr uint32_t kStatePanel = 32;
 // Tokens of a gated delta net's value head, one after the other. Of each, over keys i in their order: r = fmaf(k[i], s[i], r) from 0 on;
 // d = beta * (v - fade * r); s[i] = fmaf(k[i], d, fade * s[i]); o = fmaf(q[i], s[i], o) from 0 on. Where keys fade apart
-// r = fmaf(k[i], fade[i] * s[i], r); d = beta * (v - r); s[i] = fmaf(k[i], d, fade[i] * s[i]).
+// r = fmaf(k[i], fade[i] * s[i], r); d = beta * (v - r); s[i] = fmaf(k[i], d, fade[i] * s[i]). Uncorrected (Mamba-2) there is no r:
+// d = beta * v, and o begins with skip * v.
+enum class DeltaKind : uint8_t { kByHead, kByKey, kUncorrected };
 struct DeltaSteps {
   float* s;  // (value_dim / kStatePanel, rounded up; key_dim; kStatePanel)
   uint32_t key_dim, value_dim, n;
@@ -113,7 +115,9 @@ struct DeltaSteps {
   float* o;                  // the same, may be v
   size_t stride;             // floats between rows of q, k, v, o and by_key
   const float *fade, *beta;  // (n)
-  const float* by_key;       // (n, key_dim) instead of fade, or nullptr
+  DeltaKind kind = DeltaKind::kByHead;
+  const float* by_key = nullptr;  // kByKey: (n, key_dim) instead of fade
+  float skip = 0;                 // kUncorrected
 };
 
 // One tier. Null members are inherited from the next weaker tier that has them.

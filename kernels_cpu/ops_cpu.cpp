@@ -5,6 +5,7 @@
 #include "attention.h"
 #include "delta_net.h"
 #include "experts.h"
+#include "mamba.h"
 #include "registry.h"
 #include "short_conv.h"
 
@@ -369,6 +370,8 @@ const Ops cpu_ops = {
     .attention = cpu_attention,
     .short_conv = cpu_short_conv,
     .delta_net = cpu_delta_net,
+    .mamba = cpu_mamba,
+    .gated_norm = cpu_gated_norm,
     .scale_rows = scale_rows,
     .act_mul = act_mul,
     .gate_up = gate_up,

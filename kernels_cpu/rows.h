@@ -172,15 +172,16 @@ void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
 
 // P vectors of a state's channels beside each other, or the first n of one, through all tokens: while these stay in the first-level cache.
 // A token reads the state for the next one as it writes it.
-template <uint32_t P, bool kTail, bool kByKey>
+template <DeltaKind kKind, uint32_t P, bool kTail>
 inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
+  constexpr bool kByKey = kKind == DeltaKind::kByKey, kCorrects = kKind != DeltaKind::kUncorrected;
   const auto at = [&](const float* p, uint32_t i) { return kTail ? load(p, n) : load(p + i * 16); };
   const auto put = [&](float* p, uint32_t i, V x) { kTail ? store(p, x, n) : store(p + i * 16, x); };
   float* const s = a.s + channel / kStatePanel * kStatePanel * a.key_dim + channel % kStatePanel;
   V read[P], out[P], d[P];
   UNROLL for (V& r : read) r = all(0.0f);
   float* row = s;
-  for (uint32_t key = 0; key < a.key_dim; ++key, row += kStatePanel) UNROLL for (uint32_t i = 0; i < P; ++i) {
+  for (uint32_t key = 0; kCorrects && key < a.key_dim; ++key, row += kStatePanel) UNROLL for (uint32_t i = 0; i < P; ++i) {
       if constexpr (kByKey)
         read[i] = fma(all(a.k[key]), mul(all(a.by_key[key]), at(row, i)), read[i]);
       else
@@ -191,8 +192,9 @@ inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
     const float* const fades = kByKey ? a.by_key + t * a.stride : nullptr;
     const V fade = all(kByKey ? 0.0f : a.fade[t]), beta = all(a.beta[t]);
     UNROLL for (uint32_t i = 0; i < P; ++i) {
-      d[i] = mul(beta, sub(at(v, i), kByKey ? read[i] : mul(fade, read[i])));
-      out[i] = read[i] = all(0.0f);
+      d[i] = mul(beta, !kCorrects ? at(v, i) : sub(at(v, i), kByKey ? read[i] : mul(fade, read[i])));
+      read[i] = all(0.0f);
+      out[i] = kCorrects ? read[i] : mul(all(a.skip), at(v, i));
     }
     row = s;
     const auto step = [&](auto reads) {
@@ -207,21 +209,30 @@ inline void delta_channels(const DeltaSteps& a, uint32_t channel, uint32_t n) {
         }
       }
     };
-    if (t + 1 < a.n)
-      step(std::true_type());
+    if (kCorrects && t + 1 < a.n)
+      step(std::bool_constant<kCorrects>());
     else
       step(std::false_type());
     UNROLL for (uint32_t i = 0; i < P; ++i) put(a.o + t * a.stride + channel, i, out[i]);
   }
 }
-template <bool kByKey>
-void delta_steps_by(const DeltaSteps& a) {
+template <DeltaKind kKind>
+inline void delta_panels(const DeltaSteps& a) {
   uint32_t j = 0;
   static_assert(kStatePanel % (kStateVectors * 16) == 0);
-  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kStateVectors, false, kByKey>(a, j, 0);
-  for (; j < a.value_dim; j += 16) delta_channels<1, true, kByKey>(a, j, a.value_dim - j);
+  for (constexpr uint32_t n = kStateVectors * 16; j + n <= a.value_dim; j += n) delta_channels<kKind, kStateVectors, false>(a, j, 0);
+  for (; j < a.value_dim; j += 16) delta_channels<kKind, 1, true>(a, j, a.value_dim - j);
 }
-void delta_steps(const DeltaSteps& a) { a.by_key ? delta_steps_by<true>(a) : delta_steps_by<false>(a); }
+void delta_steps(const DeltaSteps& a) {
+  switch (a.kind) {
+    case DeltaKind::kByHead:
+      return delta_panels<DeltaKind::kByHead>(a);
+    case DeltaKind::kByKey:
+      return delta_panels<DeltaKind::kByKey>(a);
+    case DeltaKind::kUncorrected:
+      return delta_panels<DeltaKind::kUncorrected>(a);
+  }
+}
 
 void scale_row(float* y, uint32_t n, float a) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);

@@ -203,13 +203,15 @@ void delta_steps(const DeltaSteps& a) {
     const float *q = a.q + t * a.stride, *k = a.k + t * a.stride;
     for (uint32_t j = 0; j < a.value_dim; ++j) {
       float* const s = a.s + j / kStatePanel * kStatePanel * a.key_dim + j % kStatePanel;
-      const float* const by_key = a.by_key ? a.by_key + t * a.stride : nullptr;
-      float read = 0, out = 0;
-      for (uint32_t i = 0; i < a.key_dim; ++i) {
+      const float* const by_key = a.kind == DeltaKind::kByKey ? a.by_key + t * a.stride : nullptr;
+      const bool corrects = a.kind != DeltaKind::kUncorrected;
+      const float v = a.v[t * a.stride + j];
+      float read = 0, out = corrects ? 0 : a.skip * v;
+      for (uint32_t i = 0; corrects && i < a.key_dim; ++i) {
         const float x = s[i * kStatePanel];
         read = __builtin_fmaf(k[i], by_key ? by_key[i] * x : x, read);
       }
-      const float d = a.beta[t] * (a.v[t * a.stride + j] - (by_key ? read : a.fade[t] * read));
+      const float d = a.beta[t] * (!corrects ? v : v - (by_key ? read : a.fade[t] * read));
       for (uint32_t i = 0; i < a.key_dim; ++i) {
         float& x = s[i * kStatePanel];
         x = __builtin_fmaf(k[i], d, (by_key ? by_key[i] : a.fade[t]) * x);

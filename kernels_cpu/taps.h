@@ -3,6 +3,7 @@
 #pragma once
 #include <cstring>
 
+#include "../runtime/cache/slots.h"
 #include "../runtime/ops.h"
 
 namespace linnet {
@@ -37,6 +38,19 @@ struct Taps {
       const float *w = weight[i], *row = rows[at(i)];
       for (uint32_t c = 0; c < n; ++c) y[c] = y[c] + w[c] * row[c];
     }
+  }
+  // Tokens from .. from + count - 1 of a pass: from `channel` on of x (rows from view.position on, x_stride) what lies there, of earlier
+  // ones of their kept rows, and `keeps` those to come; sums to y (n, y_stride). state as above.
+  void pass(const SlotView& view, uint32_t from, uint32_t count, uint32_t channel, const float* x, size_t x_stride, bool keeps,
+            float* state, size_t stride, float* y, size_t y_stride) {
+    load(state, stride);
+    for (uint32_t token = from; token < from + count; ++token, step(), y += y_stride) {
+      float *const row = newest(), *const kept = token < view.position || token >= view.keep_from ? view.row(token) + channel : nullptr;
+      std::memcpy(row, token < view.position ? kept : x + size_t{token - view.position} * x_stride + channel, n * sizeof(float));
+      if (keeps && token >= view.position && kept) std::memcpy(kept, row, n * sizeof(float));
+      sum(y);
+    }
+    store(state, stride);
   }
 };
 

@@ -71,6 +71,15 @@ constexpr HfTensor kLlamaTensors[] = {
     {"shared_mlp.input_linear.weight", kSharedGate, HfRows::kGateUp},
     {"shared_mlp.input_linear.weight", kSharedUp, HfRows::kGateUp},
     {"shared_mlp.output_linear.weight", kSharedDown},
+    {"mamba.in_proj.weight", kMambaIn, HfRows::kSteps},
+    {"mamba.in_proj.weight", kMambaDt, HfRows::kSteps},
+    {"mamba.conv1d.weight", kMambaTaps},
+    {"mamba.conv1d.bias", kMambaConvBias},
+    {"mamba.dt_bias", kMambaDtBias},
+    {"mamba.A_log", kMambaA},
+    {"mamba.D", kMambaSkip},
+    {"mamba.norm.weight", kMambaNorm},
+    {"mamba.out_proj.weight", kMambaOut},
     {"mlp.gate.wg.weight", kRouter},  // Hunyuan
     {"mlp.shared_mlp.gate_proj.weight", kSharedGate},
     {"mlp.shared_mlp.up_proj.weight", kSharedUp},
@@ -1596,7 +1605,7 @@ constexpr Architecture kArchitectures[] = {
                           {"embedding_scale", &ModelSpec::embd_scale},
                           {"residual_scale", &ModelSpec::residual_scale},
                           {"logit_scale", &ModelSpec::logit_scale, true}}}},
-    // Granite 4 without Mamba layers (micro, 1B, 350M)
+    // Granite 4: attention alone, or Mamba-2 beside it (H)
     {.name = "granitemoehybrid",
      .hf_class = "GraniteMoeHybridForCausalLM",
      .gguf = "granite",
@@ -1606,7 +1615,13 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey,
      .out_bias = Has::kByKey,
      .mamba = true,
-     .spec = {.attn_scale = 1},
+     .spec = {.attn_scale = 1,
+              .conv_taps = 4,
+              .mamba_heads = 128,
+              .mamba_groups = 1,
+              .mamba_state_dim = 256,
+              .mamba_conv_bias = 1,
+              .mamba_norm = kMambaNormLast},
      .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"},
      .only = {{"normalization_function", "\"rmsnorm\""}},
      .experts = {.count = "num_local_experts",
@@ -1615,7 +1630,8 @@ constexpr Architecture kArchitectures[] = {
                  .norm = Has::kAlways,
                  .n_absent = 8,
                  .active_absent = 2},
-     .form = {.numbers = {{"attention.scale", &ModelSpec::attn_scale},
+     .form = {.mamba = "granitehybrid",
+              .numbers = {{"attention.scale", &ModelSpec::attn_scale},
                           {"embedding_scale", &ModelSpec::embd_scale},
                           {"residual_scale", &ModelSpec::residual_scale},
                           {"logit_scale", &ModelSpec::logit_scale, true}}}},
@@ -1740,8 +1756,12 @@ HfNames whole_names(const HfWhole& whole, const HfNames& text) {
 
 const Architecture* architecture_by_gguf(std::string_view name) {
   for (const Architecture& a : kArchitectures)
-    if (name == a.gguf) return &a;
+    if (name == a.gguf || (a.form.mamba && name == a.form.mamba)) return &a;
   return nullptr;
+}
+
+const char* gguf_architecture(const Architecture& a, const ModelSpec& spec) {
+  return a.form.mamba && spec.mamba_heads ? a.form.mamba : a.gguf;
 }
 
 namespace {

@@ -13,14 +13,15 @@ enum class Has : uint8_t { kNever, kAlways, kByKey };  // kByKey: config.json sa
 
 // Where a role's rows lie in a stored tensor, which other roles may share.
 enum class HfRows : uint8_t {
-  kOwn,      // it is all the role's
-  kQkv,      // all queries, then all keys, then all values
-  kHeads,    // of each KV head its queries, its key, its value
-  kGateUp,   // gate, then up
-  kTurns,    // a row of gate, a row of up, and so on
-  kGated,    // of each head its queries, then their gate
-  kPart,     // some of the role's, whose tensors lie one below the other in the order of their rows here
-  kKeyHeads  // of a gated delta net's key head its query, its key, its values, their gate; or its values' betas, then alphas
+  kOwn,       // it is all the role's
+  kQkv,       // all queries, then all keys, then all values
+  kHeads,     // of each KV head its queries, its key, its value
+  kGateUp,    // gate, then up
+  kTurns,     // a row of gate, a row of up, and so on
+  kGated,     // of each head its queries, then their gate
+  kPart,      // some of the role's, whose tensors lie one below the other in the order of their rows here
+  kKeyHeads,  // of a gated delta net's key head its query, its key, its values, their gate; or its values' betas, then alphas
+  kSteps      // of Mamba-2: gate, x, B and C, then the steps
 };
 
 // A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
@@ -122,13 +123,14 @@ struct GgufName {
 
 // How GGUF files of a family differ from most.
 struct GgufForm {
-  bool none = false;        // there are no such files
-  bool qkv = false;         // q, k and v are one tensor, attn_qkv
-  bool gate_up = false;     // gate and up are one tensor, ffn_up
-  bool tiled = false;       // value heads of gated delta nets lie as ModelSpec.delta_tiled says
-  bool beta_alpha = false;  // beta and alpha are one tensor, ssm_ba, by key head
-  bool sections = false;    // files say which channels of RoPE go by which of four positions, of a text all the same
-  uint32_t window = 0;      // sliding window where files do not say
+  bool none = false;            // there are no such files
+  const char* mamba = nullptr;  // general.architecture of the files of models with Mamba-2 in some layers
+  bool qkv = false;             // q, k and v are one tensor, attn_qkv
+  bool gate_up = false;         // gate and up are one tensor, ffn_up
+  bool tiled = false;           // value heads of gated delta nets lie as ModelSpec.delta_tiled says
+  bool beta_alpha = false;      // beta and alpha are one tensor, ssm_ba, by key head
+  bool sections = false;        // files say which channels of RoPE go by which of four positions, of a text all the same
+  uint32_t window = 0;          // sliding window where files do not say
   uint32_t scaled_layers =
       0;  // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
   bool yarn_untruncated = false;
@@ -169,7 +171,7 @@ struct Architecture {
   bool delta = false;                    // some layers are gated delta nets
   bool delta_from_heads = false;         // of which absent sizes follow from num_attention_heads and hidden_size
   bool gemma4 = false;                   // heads of layers without a window have sizes of their own, and so on (read_gemma4)
-  bool mamba = false;           // some layers may be Mamba-2, which are refused; others are called "attention", and RoPE is said in words
+  bool mamba = false;                    // some layers may be Mamba-2; others are called "attention", and RoPE is said in words
   ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};  // keys of numbers, as hf_config.cpp knows them
@@ -194,6 +196,7 @@ const Architecture* architecture_by_hf_class(std::string_view hf_class);
 const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class);  // by the class where there is no model_type
 HfNames whole_names(const HfWhole& whole, const HfNames& text);
 const Architecture* architecture_by_gguf(std::string_view name);
+const char* gguf_architecture(const Architecture& a, const ModelSpec& spec);
 
 // What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors
 // outside the layers.

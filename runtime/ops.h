@@ -148,6 +148,39 @@ struct DeltaNetArgs {
   size_t y_stride;
 };
 
+// Mamba-2: rows of x, B and C pass a convolution over time (and get its bias) and SiLU; of every head the state S (state_dim, head_dim) =
+// S * exp(a * dt) + B (dt * x)^T, dt = softplus(dt) within dt_min..dt_max, and y = C S + skip * x (DeltaSteps, uncorrected). Up to
+// kMambaHeads heads of a group go together, a piece of work; each such piece has its group's B and C for itself.
+inline constexpr uint32_t kMambaHeads = 4;
+inline uint32_t mamba_pieces(uint32_t heads) { return (heads + kMambaHeads - 1) / kMambaHeads; }  // of a group
+struct MambaArgs {
+  const Slots* slots;
+  uint32_t layer;
+  const RowSpan* spans;
+  uint32_t n_spans, heads, groups, head_dim, state_dim, taps;
+  float dt_min, dt_max;           // dt_max 0: none
+  const float *conv, *conv_bias;  // (I + 2 * N, taps), I = heads * head_dim, N = groups * state_dim; (I + 2 * N) or nullptr
+  const float *a, *skip;          // (heads)
+  const float* x;                 // (rows, I + 2 * N)
+  size_t x_stride;
+  const float* dt;  // (rows, heads)
+  size_t dt_stride;
+  float* y;  // (rows, I)
+  size_t y_stride;
+};
+// y = norm(y * silu(gate)), or norm(y) * silu(gate), of every row's groups of n / groups channels, in place.
+struct GatedNormArgs {
+  const float* gate;  // (m, n)
+  size_t gate_stride;
+  float* y;  // (m, n)
+  size_t stride;
+  const float* weight;  // (n) or nullptr: no norm
+  float eps;
+  uint32_t groups;
+  bool norm_first;
+  uint32_t m, n;
+};
+
 // The first half of a feed-forward network.
 struct GateUp {
   const Matrix &gate, &up;           // (n, k); gate without panels: there is none
@@ -227,6 +260,8 @@ struct Ops {
   // nullptr: there is no such operation, and models that need it are refused.
   void (*short_conv)(const Worker&, const ShortConvArgs&);
   void (*delta_net)(const Worker&, const DeltaNetArgs&);
+  void (*mamba)(const Worker&, const MambaArgs&);
+  void (*gated_norm)(const Worker&, const GatedNormArgs&);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped

@@ -217,6 +217,14 @@ const SpecField kSpecFields[] = {
     FIELD(delta_negative, kU32, 0, 1, 6),
     FIELD(delta_by_key, kU32, 0, 1, 6),
     FIELD(delta_eps, kF64, 0, 1, 6),
+    FIELD(mamba_heads, kU32, 0, 1024, 6),
+    FIELD(mamba_groups, kU32, 0, 1024, 6),
+    FIELD(mamba_head_dim, kU32, 0, kMostDeltaDim, 6),
+    FIELD(mamba_state_dim, kU32, 0, kMostDeltaDim, 6),
+    FIELD(mamba_conv_bias, kU32, 0, 1, 6),
+    FIELD(mamba_norm, kU32, kMambaNormNone, kMambaNormFirst, 6),
+    FIELD(mamba_dt_min, kF64, 0, 1e6, 6),
+    FIELD(mamba_dt_max, kF64, 0, 1e6, 6),
     FIELD(attn_gate, kU32, 0, 1, 6),
     FIELD(rope_turned, kU32, 0, 1024, 6),
     FIELD(v_norm, kU32, 0, 1, 6),
@@ -374,6 +382,12 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
       return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": a gated delta net whose key heads with their values have ", n,
                   " channels, more than ", kMostDeltaFloats);
   }
+  if (l.mixer == kMixerMamba &&
+      (s.conv_taps < 2 || l.window || l.rope != LayerRope::kNone || !s.mamba_heads || !s.mamba_groups || !s.mamba_head_dim ||
+       !s.mamba_state_dim || s.mamba_heads % s.mamba_groups || (s.mamba_dt_max > 0 && s.mamba_dt_max < s.mamba_dt_min)))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": Mamba-2 of conv_taps = ", s.conv_taps, ", ", s.mamba_heads, " heads of ",
+                s.mamba_head_dim, " in ", s.mamba_groups, " groups of ", s.mamba_state_dim, ", window and rope ", l.window, " and ",
+                static_cast<uint32_t>(l.rope), ", or with mamba_dt_max below mamba_dt_min");
   if (l.kv_back) {
     if (l.kv_back > i || l.mixer != kMixerAttention)
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": kv_back = ", l.kv_back, ": no layer of attention with keys of its own");
@@ -413,6 +427,12 @@ LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
   LayerSpec l = layer_of_model(s, layer);
   if (read_layer(s, layer, &l) && check_layer(s, layer, l, nullptr, "") != LINNET_OK) return layer_of_model(s, layer);
   return l;
+}
+
+void without_mamba(ModelSpec* spec) {
+  for (uint32_t ModelSpec::* field : {&ModelSpec::conv_taps, &ModelSpec::mamba_heads, &ModelSpec::mamba_groups, &ModelSpec::mamba_head_dim,
+                                      &ModelSpec::mamba_state_dim, &ModelSpec::mamba_conv_bias, &ModelSpec::mamba_norm})
+    spec->*field = 0;
 }
 
 uint32_t spec_version(const ModelSpec& s) {

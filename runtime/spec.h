@@ -25,6 +25,7 @@
 #include "layers/mixer_conv.h"
 #include "layers/mixer_delta.h"
 #include "layers/mixer_latent.h"
+#include "layers/mixer_mamba.h"
 #include "ops.h"
 #include "tensor.h"
 
@@ -56,7 +57,8 @@ enum Residual : uint32_t {
   kResidualAfter = 5,      // norm(x + f(x))
   kResidualByMixer = 6     // layers that attend as kResidualPost, others as kResidualSerial
 };
-enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };  // what makes scores of the router's logits
+enum MambaNorm : uint32_t { kMambaNormNone = 0, kMambaNormLast = 1, kMambaNormFirst = 2 };  // before or behind it the gate
+enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                      // what makes scores of the router's logits
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
@@ -140,12 +142,16 @@ struct ModelSpec {
   uint32_t delta_negative;  // 1: beta is twice the sigmoid, so that states may change their sign
   uint32_t delta_by_key;    // 1: each channel of a key fades by itself; fades and gate come by way of delta_key_dim channels (Kimi Linear)
   double delta_eps;         // of the norm of what states give; 0: norm_eps
-  uint32_t attn_gate;       // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
-  uint32_t rope_turned;     // channels of rope_dim that turn, the fastest ones; the others' frequency is 0. 0: all turn
-  uint32_t v_norm;          // 1: RMS of each head's values, with weights of one
-  uint32_t values_of_keys;  // 1: layers without a window have no value projection, values are the keys as projected
-  uint32_t layer_scale;     // 1: what a layer leaves in the residual stream is multiplied by a number of the layer's own
-  uint32_t layer_embd;      // each layer reads so many numbers of every token beside the residual stream, a multiple of 16; 0: none
+  uint32_t mamba_heads, mamba_groups, mamba_head_dim, mamba_state_dim;  // of layers with Mamba-2; as many heads to each group
+  uint32_t mamba_conv_bias;                                             // 1: the convolution has a bias
+  uint32_t mamba_norm;                                                  // MambaNorm
+  double mamba_dt_min, mamba_dt_max;                                    // steps are cut to that; mamba_dt_max 0: no end
+  uint32_t attn_gate;         // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t rope_turned;       // channels of rope_dim that turn, the fastest ones; the others' frequency is 0. 0: all turn
+  uint32_t v_norm;            // 1: RMS of each head's values, with weights of one
+  uint32_t values_of_keys;    // 1: layers without a window have no value projection, values are the keys as projected
+  uint32_t layer_scale;       // 1: what a layer leaves in the residual stream is multiplied by a number of the layer's own
+  uint32_t layer_embd;        // each layer reads so many numbers of every token beside the residual stream, a multiple of 16; 0: none
   uint32_t layer_embd_vocab;  // tokens from here on have the first one's
   uint32_t moe_beside;        // 1: the shared expert is a branch beside the experts: both, and the router, norm by themselves
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
@@ -226,6 +232,8 @@ inline bool in_branch(const ModelSpec& s) {
 }
 // Whether the frequencies depend on the whole length.
 inline bool rope_by_length(const ModelSpec& spec) { return spec.rope_scaling == kRopeScaleDynamic || spec.rope_scaling == kRopeScaleLong; }
+// Leaves none of Mamba-2's sizes.
+void without_mamba(ModelSpec* spec);
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.

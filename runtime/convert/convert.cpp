@@ -102,7 +102,7 @@ std::vector<uint32_t> layer_values(const ModelSpec& s, uint32_t field) {
 Status put_metadata(const Source& source, const Options& options, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture* a = architecture_by_hf(s.architecture);
-  const std::string arch = a ? a->gguf : s.architecture, p = arch + ".";
+  const std::string arch = a ? gguf_architecture(*a, s) : s.architecture, p = arch + ".";
   b->text("general.architecture", arch);
   if (!source.name.empty()) b->text("general.name", source.name);
   if (s.n_layers > 0 && options.plain) {
@@ -111,7 +111,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     LINNET_TRY(put_plain_keys(source, b, err));
   }
   if (s.n_layers > 0 && !options.plain) {
-    put_size_keys(s, p, "attention.layer_norm_rms_epsilon", b);
+    put_size_keys(s, p, "attention.layer_norm_rms_epsilon", s.d_ff, b);
     b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
     b->u32(p + "rope.dimension_count", s.rope_dim);
     if (s.rope_scaling == kRopeScaleLinear) {

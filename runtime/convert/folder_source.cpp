@@ -139,7 +139,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
   if (t->role == kLayerEmbd) shape = {spec.layer_embd_vocab, uint64_t{spec.n_layers} * spec.layer_embd};
-  if (t->role == kConvTaps || t->role == kDeltaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
+  if (t->role == kConvTaps || t->role == kDeltaTaps || t->role == kMambaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
   if (const auto at = in->tensors.find(name); t->role == kDeltaA && at != in->tensors.end() && at->second.shape.size() == 4)
     shape = {1, 1, n, 1};  // Kimi's
   if (const auto at = in->tensors.find(name); t->role == kDeltaTaps && at != in->tensors.end() && at->second.shape.size() == 2)
@@ -194,7 +194,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
       for (uint32_t i = 0; i < count; ++i) to[i] *= by;
       return LINNET_OK;
     };
-  if (t->role == kDeltaA)
+  if (t->role == kDeltaA || t->role == kMambaA)
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));
       for (uint32_t i = 0; i < count; ++i) to[i] = -std::exp(to[i]);

@@ -105,6 +105,9 @@ void put_delta_nets(const Architecture& a, const ModelSpec& s, const std::string
   }
 }
 
+// Granite 4's experts have the width that files call the layers', the shared one that of its own key.
+bool shared_by_key(const Architecture& a, const ModelSpec& s) { return a.mamba && s.mamba_heads && s.shared_ff && !a.experts.group_best; }
+
 // ALiBi's largest exponent, from the first head's slope.
 Status put_alibi(const Source& source, const Architecture& a, const std::string& p, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
@@ -146,7 +149,9 @@ std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, ui
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
-  if (role == kConvTaps || role == kDeltaTaps) return {spec.conv_taps, rows / spec.conv_taps};
+  if (role == kConvTaps || role == kDeltaTaps || role == kMambaTaps) return {spec.conv_taps, rows / spec.conv_taps};
+  if (role == kMambaA || role == kMambaSkip) return {1, rows};
+  if (role == kMambaNorm) return {rows / spec.mamba_groups, spec.mamba_groups};
   if ((role == kAttnQNorm || role == kAttnKNorm) && spec.qk_norm == kQkNormLayer) return {spec.head_dim, rows / spec.head_dim};
   return role_row(role).matrix() ? std::vector<uint64_t>{k, rows} : std::vector<uint64_t>{rows};
 }
@@ -167,6 +172,8 @@ Status to_gguf_conventions(Source* source, Error* err) {
     for (SourceTensor& t : source->tensors) tile_values(&t, spec, true);
     spec.delta_tiled = 1;
   }
+  if (spec.mamba_heads && spec.rope_kind == kRopeNone && a->rope_gguf == kRopePairs)  // as their converter does all the same
+    for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
   if (spec.rope_scaling == kRopeScaleLlama3) {
     if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
     std::vector<float> divisors;
@@ -182,7 +189,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv && !a.delta &&  // of those check_plain knows more
+    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba &&  // of those check_plain knows more
         !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
@@ -201,7 +208,7 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     const std::string blk = "blk." + std::to_string(layer) + ".";
     if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
     if (a.form.gate_up && role == kFfnGate) continue;
-    if ((a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
+    if (role == kMambaDt || (a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
@@ -209,6 +216,7 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     if (a.form.beta_alpha && role == kDeltaBeta)
       to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
+    if (role == kMambaIn) to.rows = stacked({*t, *of(kMambaDt, layer)});
     if (role_row(role).of_experts()) {
       const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
       choose_rows(&to.rows, rows * spec.n_experts, [=](uint32_t i) { return i / rows * padded + i % rows; });
@@ -225,15 +233,15 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
   return LINNET_OK;
 }
 
-void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, GgufBuilder* b) {
+void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, uint32_t d_ff, GgufBuilder* b) {
   b->u32(p + "context_length", s.n_context);
   b->u32(p + "embedding_length", s.d_model);
   b->u32(p + "block_count", s.n_layers);
-  b->u32(p + "feed_forward_length", s.d_ff);
+  b->u32(p + "feed_forward_length", d_ff);
   b->u32(p + "attention.head_count", s.n_heads);
   std::vector<int32_t> heads;
   for (uint32_t i = 0; i < s.n_layers && s.conv_taps && !s.delta_value_heads; ++i)
-    heads.push_back(layer_spec(s, i).mixer == kMixerConv ? 0 : static_cast<int32_t>(s.n_kv_heads));
+    heads.push_back(layer_spec(s, i).mixer == kMixerAttention ? static_cast<int32_t>(s.n_kv_heads) : 0);
   if (heads.empty())
     b->u32(p + "attention.head_count_kv", s.n_kv_heads);
   else
@@ -246,8 +254,9 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture& a = family(s);
-  const std::string p = std::string(a.gguf) + ".";
-  put_size_keys(s, p, s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", b);
+  const std::string p = std::string(gguf_architecture(a, s)) + ".";
+  put_size_keys(s, p, s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon",
+                shared_by_key(a, s) ? s.expert_ff : s.d_ff, b);
   if (s.kv_lora_rank) {
     if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);
     b->u32(p + "attention.kv_lora_rank", s.kv_lora_rank);
@@ -257,6 +266,15 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   b->u32(p + "vocab_size", s.n_vocab);
   if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);
   if (a.delta) put_delta_nets(a, s, p, b);
+  if (s.mamba_heads) {
+    b->u32(p + "ssm.conv_kernel", s.conv_taps);
+    b->u32(p + "ssm.state_size", s.mamba_state_dim);
+    b->u32(p + "ssm.group_count", s.mamba_groups);
+    b->u32(p + "ssm.inner_size", s.mamba_heads * s.mamba_head_dim);
+    b->u32(p + "ssm.time_step_rank", s.mamba_heads);
+    if (a.mamba) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
+    if (shared_by_key(a, s)) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
+  }
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");
   for (const HfFlag& f : a.flags)
     if (f.key && std::string_view(f.key) == "use_parallel_residual") b->boolean(p + f.key, s.residual == f.if_true);

@@ -153,6 +153,8 @@ bool grouped_experts(const Architecture& a) { return a.experts.group_best; }
 bool shared_gate(const Architecture& a) { return a.experts.shared_gate; }
 bool short_conv(const Architecture& a) { return a.short_conv; }
 bool delta(const Architecture& a) { return a.delta; }
+bool mamba(const Architecture& a) { return a.mamba; }
+bool states(const Architecture& a) { return a.delta || a.mamba; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
 bool longrope(const Architecture& a) { return a.absent.rope_original; }
 bool slopes_by_key(const Architecture& a) { return a.absent.alibi_bias_max > 0; }
@@ -179,14 +181,15 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"expert_weights_norm", grouped_experts},
                                      {"expert_gating_func", [](const Architecture& a) { return grouped_experts(a) || a.spec.router_kind; }},
                                      {"shortconv.l_cache", short_conv},
-                                     {"ssm.conv_kernel", delta},
-                                     {"ssm.state_size", delta},
-                                     {"ssm.group_count", delta},
-                                     {"ssm.time_step_rank", delta},
-                                     {"ssm.inner_size", delta},
+                                     {"ssm.conv_kernel", states},
+                                     {"ssm.state_size", states},
+                                     {"ssm.group_count", states},
+                                     {"ssm.time_step_rank", states},
+                                     {"ssm.inner_size", states},
                                      {"full_attention_interval", delta},
                                      {"attention.recurrent_layers", delta},
                                      {"rope.dimension_sections", [](const Architecture& a) { return a.form.sections; }},
+                                     {"expert_shared_feed_forward_length", mamba},
                                      {"expert_group_count", grouped_experts},
                                      {"expert_group_used_count", grouped_experts}};
 // Keys that linnet supports at one value only.
@@ -224,7 +227,8 @@ class MetadataReader {
     LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
     s->n_kv_heads = s->n_heads;
     GgufValue v;
-    const bool by_layer = arch_->short_conv || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
+    mamba_ = arch_->mamba && (!arch_->form.mamba || prefix_ == std::string(arch_->form.mamba) + ".");
+    const bool by_layer = arch_->short_conv || mamba_ || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
     LINNET_TRY(by_layer ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
     if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
@@ -238,6 +242,7 @@ class MetadataReader {
     LINNET_TRY(experts(s));
     if (arch_->short_conv) LINNET_TRY(convolutions(s));
     if (arch_->delta) LINNET_TRY(delta_nets(s));
+    if (arch_->mamba) LINNET_TRY(mamba_layers(s));
     return spec_check(*s, err_, g_.label);
   }
 
@@ -268,7 +273,7 @@ class MetadataReader {
     for (uint32_t i = 0; i < kArchitectureCount; ++i) {
       const Architecture& a = kArchitectures[i];
       const int alike = (experts == (a.experts.count != nullptr)) + (router == a.spec.router_kind) + (windows == windows_by_layer(a));
-      if (name != a.gguf || a.form.none || alike <= best) continue;
+      if ((name != a.gguf && (!a.form.mamba || name != a.form.mamba)) || a.form.none || alike <= best) continue;
       best = alike;
       arch_ = &a;
     }
@@ -298,6 +303,10 @@ class MetadataReader {
       // A Granite that is not "finetuned" has no RoPE; elsewhere the key says nothing.
       // Granite 4 without Mamba layers: sizes of those, and of experts, whose tensors would be refused.
       if (prefix_ == "granite." && (name.starts_with("ssm.") || name == "expert_shared_feed_forward_length")) known = true;
+      if (prefix_ == "granitehybrid." && name == "rope.scaling.finetuned") {
+        known = v.type == kGgufBool && !v.u;  // with RoPE it is a Bamba
+        if (known) continue;
+      }
       if (name == "rope.scaling.finetuned") known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite"));
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key && !known)
@@ -485,6 +494,10 @@ class MetadataReader {
     s->router_norm = of.norm_in_gguf && of.norm != Has::kNever;
     s->shared_gate = of.shared_gate;
     if (s->shared_gate) LINNET_TRY(number("expert_shared_feed_forward_length", true, &s->shared_ff));
+    if (mamba_ && !of.group_best) {
+      LINNET_TRY(number("expert_shared_feed_forward_length", false, &s->shared_ff));
+      if (s->shared_ff) s->d_ff = s->shared_ff;  // of layers without experts, of which there are none
+    }
     if (std::string_view(of.shared) == of.ff) s->shared_ff = s->expert_ff;  // as large as the others
     if (of.group_best) LINNET_TRY(groups(s));
     for (s->moe_step = 0; s->moe_step <= moe.size(); ++s->moe_step) {
@@ -494,7 +507,7 @@ class MetadataReader {
     }
     return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
   }
-  // Of every layer, 0 where it is a short convolution.
+  // Of every layer, 0 where it is a short convolution or Mamba-2.
   Status kv_heads(ModelSpec* s) {
     GgufValue v;
     if (!get("attention.head_count_kv", &v) || v.type != kGgufArray)
@@ -512,7 +525,7 @@ class MetadataReader {
       if (n) s->n_kv_heads = n;
       convolves_.push_back(n == 0);
     }
-    if (!arch_->short_conv && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
+    if (!arch_->short_conv && !mamba_ && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
       return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': 0 is not supported");
     if (s->n_kv_heads == 0) s->n_kv_heads = s->n_heads;  // no layer attends
     return LINNET_OK;
@@ -561,6 +574,32 @@ class MetadataReader {
       layers.push_back(layer_spec(*s, i));
       if (listed ? !v.raw[i] : (i + 1) % interval == 0) continue;
       layers[i].mixer = kMixerDelta;
+      layers[i].rope = LayerRope::kNone;
+    }
+    set_layers(s, &layers_, layers);
+    return LINNET_OK;
+  }
+  Status mamba_layers(ModelSpec* s) {
+    if (!mamba_) {
+      without_mamba(s);
+      return LINNET_OK;
+    }
+    uint32_t inner = 0;
+    LINNET_TRY(number("ssm.conv_kernel", true, &s->conv_taps));
+    LINNET_TRY(number("ssm.state_size", true, &s->mamba_state_dim));
+    LINNET_TRY(number("ssm.group_count", true, &s->mamba_groups));
+    LINNET_TRY(number("ssm.time_step_rank", true, &s->mamba_heads));
+    LINNET_TRY(number("ssm.inner_size", true, &inner));
+    if (s->mamba_heads == 0 || s->mamba_groups == 0 || inner % s->mamba_heads)
+      return refuse(LINNET_BAD_FILE, "ssm.inner_size, ssm.time_step_rank and ssm.group_count are ", inner, ", ", s->mamba_heads, " and ",
+                    s->mamba_groups);
+    s->mamba_head_dim = inner / s->mamba_heads;
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      layers.push_back(layer_spec(*s, i));
+      if (!convolves_[i]) continue;
+      s->mamba_conv_bias = has("blk." + std::to_string(i) + ".ssm_conv1d.bias");
+      layers[i].mixer = kMixerMamba;
       layers[i].rope = LayerRope::kNone;
     }
     set_layers(s, &layers_, layers);
@@ -621,7 +660,7 @@ class MetadataReader {
   }
 
   Status rope(ModelSpec* s) {
-    s->rope_kind = s->alibi ? kRopeNone : arch_->rope_gguf;
+    s->rope_kind = s->alibi || prefix_ == "granitehybrid." ? kRopeNone : arch_->rope_gguf;
     s->rope_dim = s->rope_kind == kRopeNone ? 0 : s->kv_lora_rank ? s->qk_rope_dim : s->head_dim;
     s->rope_base = arch_->absent.rope_base;
     s->rope_factor = s->rope_low = s->rope_high = 1;
@@ -707,6 +746,7 @@ class MetadataReader {
   double alibi_bias_max_ = 0;
   uint32_t extra_layers_ = 0;
   std::vector<bool> convolves_;  // of layers, where some are short convolutions
+  bool mamba_ = false;           // some layers are Mamba-2
   std::vector<bool> windowed_;   // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;
 };
@@ -798,6 +838,9 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
     case kAttnKB:
     case kAttnVB:
       return or_in("attn_kv_b.weight", HfRows::kOwn);
+    case kMambaIn:
+    case kMambaDt:
+      return {blk + "ssm_in.weight", HfRows::kSteps};
     default:
       return own;
   }
@@ -983,6 +1026,8 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (SourceTensor& t : out->tensors) tile_values(&t, out->spec, false);
     out->spec.delta_tiled = 0;
   }
+  if (a.rope_hf == kRopeHalves && a.rope_gguf == kRopePairs && out->spec.mamba_heads && out->spec.rope_kind == kRopeNone)
+    for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);  // where there is no RoPE, too
   // Of a quantised file an embedding or LM head that is not stays what it is.
   if (std::any_of(out->tensors.begin(), out->tensors.end(), [](const SourceTensor& t) { return t.own != LINNET_FORMAT_DEFAULT; }))
     for (SourceTensor& t : out->tensors)

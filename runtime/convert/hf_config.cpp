@@ -73,7 +73,10 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
     LINNET_TRY(read_nope(spec));
-    LINNET_TRY(arch_->short_conv ? read_convolutions(spec) : arch_->delta ? read_delta(spec) : read_windows(spec));
+    LINNET_TRY(arch_->short_conv ? read_convolutions(spec)
+               : arch_->delta    ? read_delta(spec)
+               : arch_->mamba    ? read_mamba(spec)
+                                 : read_windows(spec));
     LINNET_TRY(read_temperature(spec));
     bool experts = arch_->experts.count != nullptr;
     if (arch_->gemma4) LINNET_TRY(read_flag("enable_moe_block", false, &experts));
@@ -564,7 +567,6 @@ class ConfigReader : ConfigKeys {
       return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
     const json* types = json_member(config_, "layer_types");
     if (types && types->is_null()) types = nullptr;
-    if (!types && arch_->mamba) return missing("layer_types");
     uint32_t period = arch_->absent.window_pattern;
     for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"})
       if (const json* value = json_member(config_, key); period && !(types && value && value->is_string()))  // EXAONE's "LLLG"
@@ -585,7 +587,7 @@ class ConfigReader : ConfigKeys {
         const json& type = (*types)[i];
         const auto* name = type.get_ptr<const json::string_t*>();
         const char* windowed_type = spec->window_chunks ? "chunked_attention" : "sliding_attention";
-        if (!name || (*name != "full_attention" && *name != windowed_type && !(arch_->mamba && *name == "attention")))
+        if (!name || (*name != "full_attention" && *name != windowed_type))
           return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
         windowed[i] = *name == windowed_type;
         if (windowed[i] && window == 0)
@@ -820,6 +822,68 @@ class ConfigReader : ConfigKeys {
       if (std::count(full->begin(), full->end(), i) + std::count(kda->begin(), kda->end(), i) != 1)
         return refuse(LINNET_BAD_FILE, "'linear_attn_config': layer ", i, " is not once in 'full_attn_layers' or 'kda_layers'");
     return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return std::find(full->begin(), full->end(), i + 1) != full->end(); });
+  }
+
+  // Layers of attention and of Mamba-2; where layer_types are not said all are the latter.
+  Status read_mamba(ModelSpec* spec) {
+    if (const json* window = json_member(config_, "sliding_window"); window && !window->is_null())
+      return refuse(LINNET_UNSUPPORTED, "'", shown("sliding_window"), "' ", json_show(*window), " of '", arch_->name, "' is not supported");
+    std::vector<bool> attends(spec->n_layers, false);
+    const json* types = json_member(config_, "layer_types");
+    if (types && !types->is_null()) {
+      if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        const json& type = (*types)[i];
+        attends[i] = type == "attention" || type == "full_attention";
+        if (!attends[i] && type != "mamba" && type != "linear_attention")
+          return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+      }
+    }
+    if (std::find(attends.begin(), attends.end(), false) == attends.end()) {
+      without_mamba(spec);
+      return LINNET_OK;
+    }
+    LINNET_TRY(read_number(config_, "mamba_d_conv", &ModelSpec::conv_taps, spec));
+    LINNET_TRY(read_number(config_, "mamba_n_heads", &ModelSpec::mamba_heads, spec));
+    LINNET_TRY(read_number(config_, "mamba_n_groups", &ModelSpec::mamba_groups, spec));
+    LINNET_TRY(read_number(config_, "mamba_d_state", &ModelSpec::mamba_state_dim, spec));
+    LINNET_TRY(read_steps(spec));
+    bool bias = true;
+    LINNET_TRY(read_flag("mamba_conv_bias", true, &bias));
+    spec->mamba_conv_bias = bias;
+    LINNET_TRY(read_flag("mamba_proj_bias", false, &bias));
+    if (bias) return refuse(LINNET_UNSUPPORTED, "'", shown("mamba_proj_bias"), "' true is not supported");
+    uint32_t expand = 2;
+    LINNET_TRY(read_count("mamba_expand", &expand));
+    const uint64_t inner = uint64_t{expand} * spec->d_model;
+    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || *dim == "auto")
+      spec->mamba_head_dim = static_cast<uint32_t>(inner / spec->mamba_heads);
+    else
+      LINNET_TRY(read_number(config_, "mamba_d_head", &ModelSpec::mamba_head_dim, spec));
+    if (uint64_t{spec->mamba_heads} * spec->mamba_head_dim != inner)
+      return refuse(LINNET_BAD_FILE, "'", shown("mamba_n_heads"), "' ", spec->mamba_heads, " times '", shown("mamba_d_head"), "' ",
+                    spec->mamba_head_dim, " is not '", shown("mamba_expand"), "' ", expand, " times '", shown("hidden_size"), "' ",
+                    spec->d_model);
+    return set_mixers(spec, kMixerMamba, [&](uint32_t i) { return attends[i]; });
+  }
+  // What Mamba-2's steps are cut to: two numbers, the second may be infinite.
+  Status read_steps(ModelSpec* spec) {
+    const json* limits = json_member(config_, "time_step_limit");
+    if (!limits || limits->is_null()) return LINNET_OK;
+    double of[2] = {};
+    for (uint32_t i = 0; i < 2; ++i) {
+      const json* v = limits->is_array() && limits->size() == 2 ? &(*limits)[i] : nullptr;
+      const json* in_words = v ? json_member(*v, "__float__") : nullptr;  // as transformers 5 writes it
+      if (v && v->is_number()) of[i] = v->get<double>();
+      if (v && i == 1 && ((in_words && *in_words == "Infinity") || (v->is_number() && std::isinf(of[1])))) {
+        of[1] = INFINITY;
+        continue;
+      }
+      if (!v || !v->is_number() || !(of[i] >= 0 && of[i] <= 1e6)) return wrong("time_step_limit", *limits, "two numbers from 0 on");
+    }
+    if (of[1] < of[0] || of[1] == 0) return wrong("time_step_limit", *limits, "two numbers, the second the larger one");
+    spec->mamba_dt_min = of[0], spec->mamba_dt_max = std::isinf(of[1]) ? 0 : of[1];
+    return LINNET_OK;
   }
 
   // Of queries in layers without RoPE (Llama 4), or in all.

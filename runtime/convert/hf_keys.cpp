@@ -201,7 +201,7 @@ constexpr std::string_view kOfConvolutions[] = {
     "block_mlp_init_scale",     "block_out_init_scale",     "block_use_xavier_init", "conv_dim",     "conv_dim_out",
     "conv_use_xavier_init"};
 
-// Of families whose layers may be Mamba-2; those that are not read say nothing where none is.
+// Of families whose layers may be Mamba-2: what is read, and what is of use in training or for speed alone.
 constexpr std::string_view kOfMamba[] = {"position_embedding_type",
                                          "shared_intermediate_size",
                                          "mamba_chunk_size",

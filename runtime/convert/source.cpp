@@ -255,6 +255,11 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
                 return i % q_all / key * head + i / q_all * key + i % key;
               }};
     }
+    case HfRows::kSteps: {
+      const uint32_t in = 2 * s.mamba_heads * s.mamba_head_dim + 2 * s.mamba_groups * s.mamba_state_dim,
+                     first = t.role == kMambaDt ? in : 0;
+      return {in + s.mamba_heads, [first](uint32_t i) { return first + i; }};
+    }
     case HfRows::kPart:
     case HfRows::kOwn:
       break;

@@ -188,7 +188,7 @@ Status to_gguf_conventions(Source* source, Error* err);
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err);
 class GgufBuilder;
 // Keys that packed and plain files share; norm_eps is the name of one.
-void put_size_keys(const ModelSpec& s, const std::string& prefix, const char* norm_eps, GgufBuilder* b);
+void put_size_keys(const ModelSpec& s, const std::string& prefix, const char* norm_eps, uint32_t d_ff, GgufBuilder* b);
 // All keys of a plain file's model, but for general.* and the vocabulary.
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err);
 // Whether the finished file says all that the model is; what it cannot say is refused by name.

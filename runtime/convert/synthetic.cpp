@@ -15,9 +15,11 @@ struct Shape {
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
   uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
-  const char* layers = nullptr;  // of each one 'a' attention, 'c' a short convolution, 'd' a gated delta net; nullptr: all attend
-  uint32_t n_dense = 0;          // layers without experts before the others
+  const char* layers =
+      nullptr;           // of each one 'a' attention, 'c' a short convolution, 'd' a gated delta net, 'm' Mamba-2; nullptr: all attend
+  uint32_t n_dense = 0;  // layers without experts before the others
   uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
+  uint32_t mamba_heads = 0, mamba_head_dim = 0, mamba_groups = 0, mamba_state_dim = 0;
 };
 constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda",
                kDelta40[] = "dddadddadddadddadddadddadddadddadddaddda";
@@ -88,7 +90,33 @@ constexpr Shape kShapes[] = {
      0,
      "ccacccacccacccacccaccacc",
      2},
-    // Those that end with -tiny are for tests and on no list.
+    {"granite-4-h-tiny",
+     "granitemoehybrid",
+     40,
+     1536,
+     12,
+     4,
+     128,
+     1024,
+     100352,
+     131072,
+     1,
+     1e-5,
+     10000,
+     0,
+     64,
+     6,
+     512,
+     1024,
+     "mmmmmammmmmmmmmammmmmmmmmammmmmmmmmammmm",
+     0,
+     0,
+     0,
+     48,
+     64,
+     1,
+     128},
+    // Those that end with -tiny and have 512 tokens are for tests and on no list.
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},
     {"wide-tiny", "qwen3", 2, 128, 4, 2, 32, 1100, 512, 512, 0, 1e-6, 10000, 0},  // d_ff is nine tiles of gate_up(), the last one short
     {"tinyllama-1.1b", "llama", 22, 2048, 32, 4, 64, 5632, 32000, 2048, 0, 1e-5, 10000, 0},
@@ -98,6 +126,8 @@ constexpr Shape kShapes[] = {
     {"stories260k", "llama", 5, 64, 8, 4, 8, 172, 512, 512, 1, 1e-5, 10000, 0},
     {"stories15m", "llama", 6, 288, 6, 6, 48, 768, 32000, 256, 1, 1e-5, 10000, 0},
 };
+
+bool listed(const Shape& s) { return s.n_vocab != 512 || !std::string_view(s.name).ends_with("-tiny"); }
 
 // Number i of stream `seed` (splitmix64: Steele, Lea and Flood 2014).
 uint64_t mix(uint64_t seed, uint64_t i) {
@@ -185,8 +215,8 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
     const Weights w{stream, t.n, t.k, spread_of(role, layer, spec)};
     t.rows = [w](uint32_t first, uint32_t count, float* out, Error*) { return w.rows(first, count, out); };
     t.panel = [w](Format f, uint32_t p, uint8_t* to, uint8_t* scales) { w.panel(f, p, to, scales); };
-  } else {                                                                                               // norms near 1, biases near 0
-    const double low = role == kDeltaA ? -1.1 : std::strstr(role_row(role).name, ".bias") ? -0.1 : 0.9;  // states fade
+  } else {  // norms near 1, biases near 0
+    const double low = role == kDeltaA || role == kMambaA ? -1.1 : std::strstr(role_row(role).name, ".bias") ? -0.1 : 0.9;  // states fade
     t.rows = [stream, low](uint32_t first, uint32_t count, float* out, Error*) {
       for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<float>(low + 0.2 * unit(stream, first + i));
       return LINNET_OK;
@@ -199,7 +229,7 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
 
 const char* synthetic_shape(uint32_t i) {
   for (const Shape& s : kShapes)
-    if (!std::string_view(s.name).ends_with("-tiny") && i-- == 0) return s.name;
+    if (listed(s) && i-- == 0) return s.name;
   return nullptr;
 }
 
@@ -221,7 +251,8 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.n_layers = s->n_layers, spec.d_model = s->d_model, spec.n_heads = s->n_heads, spec.n_kv_heads = s->n_kv_heads;
   spec.head_dim = s->head_dim, spec.rope_dim = static_cast<uint32_t>(s->head_dim * (a->absent.rotary > 0 ? a->absent.rotary : 1)),
   spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
-  spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
+  spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = s->mamba_heads ? kRopeNone : a->rope_hf, spec.tied = s->tied;
+  if (s->mamba_heads) spec.rope_dim = 0;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
   spec.qkv_bias = a->qkv_bias == Has::kAlways;
   for (const HfFlag& f : a->flags)
@@ -230,6 +261,9 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.router_norm = s->n_experts > 0 && (a->experts.norm == Has::kAlways || !s->shared_ff);
   spec.moe_first = s->n_dense;
   if (s->key_heads) spec.delta_key_heads = s->key_heads, spec.delta_value_heads = s->value_heads;
+  if (s->mamba_heads)
+    spec.mamba_heads = s->mamba_heads, spec.mamba_head_dim = s->mamba_head_dim, spec.mamba_groups = s->mamba_groups,
+    spec.mamba_state_dim = s->mamba_state_dim;
   spec.shared_ff = s->shared_ff, spec.shared_gate = s->shared_ff > 0 && a->experts.shared_gate;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;
@@ -239,7 +273,7 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   for (uint32_t i = 0; s->layers && i < spec.n_layers; ++i) {
     layers.push_back(layer_spec(spec, i));
     if (s->layers[i] == 'a') continue;
-    layers[i].mixer = s->layers[i] == 'd' ? kMixerDelta : kMixerConv;
+    layers[i].mixer = s->layers[i] == 'd' ? kMixerDelta : s->layers[i] == 'm' ? kMixerMamba : kMixerConv;
     layers[i].rope = LayerRope::kNone;
   }
   if (s->layers) set_layers(out, layers);

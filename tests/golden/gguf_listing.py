@@ -59,6 +59,8 @@ CHANGED = {
     "glm4-moe-lite": {"num_nextn_predict_layers": 0},
     "granite-swa": {"layer_rope_theta": None},
     "granite4": {"intermediate_size": 44},
+    "granite4-h": {"intermediate_size": 44},
+    "granite4-h-moe": {"intermediate_size": 20, "position_embedding_type": "nope", "time_step_limit": None},
     "hunyuan": {"rope_scaling": None},
     "llama4": {"attention_chunk_size": 8192, "attn_scale": 0.1, "floor_scale": 8192, "layer_types": None, "max_position_embeddings": 16384, "no_rope_layer_interval": 4,
                "no_rope_layers": [1, 1, 1, 0]},

@@ -186,6 +186,16 @@ MODELS = {
                      num_key_value_heads=1, num_local_experts=0, num_experts_per_tok=0, layer_types=["attention"] * 2, position_embedding_type="rope",
                      tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
                      mamba_n_heads=8, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Mamba-2 in one group of five heads, around attention without RoPE; and in two groups beside experts, of other taps and with an end to steps.
+    "granite4-h": tiny("granitemoehybrid", 46, hidden_size=40, intermediate_size=20, shared_intermediate_size=44, num_hidden_layers=3, num_attention_heads=5,
+                       num_key_value_heads=1, num_local_experts=0, num_experts_per_tok=0, layer_types=["linear_attention", "full_attention", "linear_attention"],
+                       mamba_n_heads=5, mamba_d_head=16, mamba_d_state=12, tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0,
+                       residual_multiplier=0.22, attention_multiplier=0.25, max_position_embeddings=128),
+    "granite4-h-moe": tiny("granitemoehybrid", 43, hidden_size=24, intermediate_size=20, shared_intermediate_size=28, num_hidden_layers=3, num_attention_heads=3,
+                           num_key_value_heads=1, num_local_experts=5, num_experts_per_tok=2, layer_types=["full_attention", "linear_attention", "linear_attention"],
+                           mamba_n_heads=6, mamba_d_head=8, mamba_d_state=20, mamba_n_groups=2, mamba_d_conv=3, mamba_conv_bias=False, time_step_limit=[0.3, 1.2],
+                           position_embedding_type="rope", tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22,
+                           attention_multiplier=0.25, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     # Sinks; all but the first of four layers have a window, the last one no RoPE.
     "granite-swa": tiny("granite_swa", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                         sliding_window=19, layer_rope_theta=[50000.0, 10000.0, 10000.0, 0], embedding_multiplier=12.0, logits_scaling=8.0,
@@ -429,6 +439,8 @@ PUBLISHED = {
     "afmoe": dict(layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"], score_func="sigmoid", route_norm=True,
                   num_expert_groups=1, num_limited_groups=1, n_group=1, topk_group=1, load_balance_coeff=0.001, use_grouped_mm=True),
     "granite4": dict(layer_types=["attention"] * 2, init_method="mup", normalization_function="rmsnorm", time_step_limit=None),
+    "granite4-h": dict(layer_types=["mamba", "attention", "mamba"], init_method="mup", normalization_function="rmsnorm", position_embedding_type="nope",
+                       time_step_limit=None, rope_theta=10000, rope_scaling=None),
     "exaone4": dict(sliding_window_pattern="LLG", layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
     "seed-oss": {},
     "arcee": {},
@@ -523,7 +535,7 @@ def fill(model, seed):
             p.copy_(0.7 * stream * noise)
         elif name.endswith(("e_score_correction_bias", "expert_bias")):
             p.copy_(0.2 * noise)
-        elif part in ("sinks", "dt_bias"):
+        elif part in ("sinks", "dt_bias", "D"):
             p.copy_(noise)
         elif part == "A_log":
             p.copy_(0.5 * noise - 1)
@@ -650,10 +662,10 @@ def search(name):
                 p.copy_(p.bfloat16().float())
         out, gap = greedy(model, tokens)
         routed = router_gap(model, tokens + out)
-        if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
+        if gap < MARGIN or routed < ROUTER_GAP * (4 if hasattr(config, "mamba_n_heads") else 1) or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
         limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear")) else 0.5):  # norms of what states give amplify
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear", "nemotron", "falcon_h1", "bamba", "mamba2")) else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 

@@ -418,16 +418,17 @@ void check_delta(const char* tier, const T& t, const T& ref, Rng& rng) {
     const uint32_t keys = rng.pick(1, 40), values = rng.pick(1, i % 3 ? 40 : 200),
                    n = (values + linnet::kStatePanel - 1) / linnet::kStatePanel * linnet::kStatePanel * keys, tokens = rng.pick(1, 5),
                    stride = 3 * keys + values + i % 3;
+    const auto kind = static_cast<linnet::DeltaKind>(i / 3 % 3);
     float *s1 = b.a.take<float>(n), *s2 = b.b.take<float>(n, i % 2), *x1 = b.c.take<float>(tokens * stride, i % 2),
           *x2 = b.d.take<float>(tokens * stride, i % 2), fade[5], beta[5];
     for (uint32_t j = 0; j < n; ++j) s1[j] = s2[j] = rng.unit();
     for (uint32_t j = 0; j < tokens * stride; ++j) x1[j] = x2[j] = rng.unit();
     for (uint32_t j = 0; j < 5; ++j) fade[j] = 0.5f + 0.1f * static_cast<float>(j), beta[j] = 0.9f - 0.1f * static_cast<float>(j);
     for (const auto& [table, s, x] : {std::tuple(&ref, s1, x1), std::tuple(&t, s2, x2)})
-      table->delta_steps({s, keys, values, tokens, x, x + keys, x + 2 * keys, x + 2 * keys, stride, fade, beta,
-                          i % 4 < 2 ? nullptr : x + 2 * keys + values});
-    entry.same(s1, s2, n, "states %u x %u", keys, values);
-    entry.same(x1, x2, tokens * stride, "outputs of %u x %u, %u tokens", keys, values, tokens);
+      table->delta_steps(
+          {s, keys, values, tokens, x, x + keys, x + 2 * keys, x + 2 * keys, stride, fade, beta, kind, x + 2 * keys + values, 0.7f});
+    entry.same(s1, s2, n, "states %u x %u, kind %u", keys, values, i / 3 % 3);
+    entry.same(x1, x2, tokens * stride, "outputs of %u x %u, %u tokens, kind %u", keys, values, tokens, i / 3 % 3);
   }
 }
 

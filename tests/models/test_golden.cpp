@@ -116,6 +116,8 @@ constexpr Family kFamilies[] = {
     {"glm4"},
     {"ernie4-5"},
     {"granite4"},
+    {"granite4-h"},
+    {"granite4-h-moe", 1.2e-2, 0.15},
     {"granite-swa"},
     {"hyperclovax"},
     {"seed-oss"},
@@ -401,6 +403,9 @@ bool theirs_alone(const std::string& model, const std::string& key, const std::s
   if (model == "granite4" &&
       (key.find(".ssm.") != key.npos || key.find(".expert_") != key.npos || value.starts_with("[") || value == "true"))
     return true;
+  if (model.starts_with("granite4-h"))  // its context is another whatever the model's
+    return key.ends_with(".context_length") || (model == "granite4-h" && key.find(".expert_") != key.npos) ||
+           key.ends_with(".rope.freq_base") || key.ends_with(".rope.dimension_count");  // of no RoPE
   if (key.ends_with(".expert_group_count") || key.ends_with(".expert_group_used_count")) return value == "1";
   if (key.ends_with(".nextn_predict_layers")) return value == "0";
   if (key.ends_with(".feed_forward_length")) return model == "falcon-40b" || model == "gpt2" || model == "phi";

@@ -804,6 +804,43 @@ TEST_CASE("config: LFM2 as its published files say it, its layers by type or by 
           "layer type \"sliding_attention\" is not supported");
 }
 
+TEST_CASE("config: Granite 4 with Mamba-2") {
+  Keys keys = family("granitemoehybrid", "GraniteMoeHybridForCausalLM");
+  for (const auto& [key, value] : Keys{{"num_local_experts", "0"},
+                                       {"shared_intermediate_size", "100"},
+                                       {"layer_types", R"(["attention", "mamba"])"},
+                                       {"hidden_size", "1536"},
+                                       {"mamba_n_heads", "48"},
+                                       {"mamba_d_state", "128"},
+                                       {"mamba_d_head", "\"auto\""},
+                                       {"time_step_limit", "[0.0, Infinity]"}})
+    keys[key] = value;
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.mamba_heads == 48 && s.mamba_head_dim == 64 && s.mamba_state_dim == 128 && s.mamba_groups == 1 && s.conv_taps == 4));
+  CHECK((s.mamba_conv_bias && s.mamba_norm == kMambaNormLast && s.mamba_dt_min == 0 && s.mamba_dt_max == 0));
+  HfConfig c;
+  ACCEPTED(config(with("layer_types", R"(["full_attention", "linear_attention"])"), &s, e));
+  ACCEPTED(config(with("time_step_limit", R"([0.5, {"__float__": "Infinity"}])"), &s, e));
+  CHECK((s.mamba_dt_min == 0.5 && s.mamba_dt_max == 0));
+  ACCEPTED(config(with("time_step_limit", "[0.001, 0.1]"), &s, e));
+  CHECK((s.mamba_dt_min == 0.001 && s.mamba_dt_max == 0.1));
+  for (const char* limits : {"[0.1, 0.001]", "[-1, 1]", "[0]", "0.5", "[Infinity, Infinity]", "[0, 0]", "[NaN, 1]"})
+    REFUSED(config(with("time_step_limit", limits), &s, e), LINNET_BAD_FILE, "time_step_limit");
+  REFUSED(config(with("mamba_n_heads", "47"), &s, e), LINNET_BAD_FILE,
+          "'mamba_n_heads' 47 times 'mamba_d_head' 65 is not 'mamba_expand' 2");
+  REFUSED(config(with("mamba_d_head", "32"), &s, e), LINNET_BAD_FILE, "'mamba_d_head' 32");
+  REFUSED(config(with("mamba_proj_bias", "true"), &s, e), LINNET_UNSUPPORTED, "'mamba_proj_bias' true is not supported");
+  REFUSED(config(with("mamba_n_groups", "5"), &s, e), LINNET_BAD_FILE, "in 5 groups of 128");
+  REFUSED(config(with("mamba_d_state", "512"), &s, e), LINNET_BAD_FILE, "mamba_d_state");
+  REFUSED(config(with("mamba_d_conv", "1"), &s, e), LINNET_BAD_FILE, "conv_taps = 1");
+}
+
 TEST_CASE("config: Granite 4 without Mamba layers, and windows that follow no period") {
   Keys keys = family("granitemoehybrid", "GraniteMoeHybridForCausalLM");
   for (const auto& [key, value] : Keys{{"num_local_experts", "0"},
@@ -829,8 +866,8 @@ TEST_CASE("config: Granite 4 without Mamba layers, and windows that follow no pe
   ACCEPTED(config(with("num_local_experts", "4"), &s, e));
   CHECK((s.n_experts == 4 && s.shared_ff == 100 && s.router_norm));
   REFUSED(config(with("position_embedding_type", "\"learned\""), &s, e), LINNET_BAD_FILE, "not \"rope\" or \"nope\"");
-  REFUSED(config(with("layer_types", R"(["attention", "mamba"])"), &s, e), LINNET_UNSUPPORTED, "layer type \"mamba\" is not supported");
-  REFUSED(config(with("layer_types", "null"), &s, e), LINNET_BAD_FILE, "'layer_types' is missing");
+  REFUSED(config(with("layer_types", R"(["attention", "conv"])"), &s, e), LINNET_UNSUPPORTED, "layer type \"conv\" is not supported");
+  REFUSED(config(with("sliding_window", "8"), &s, e), LINNET_UNSUPPORTED, "'sliding_window' 8 of 'granitemoehybrid' is not supported");
   REFUSED(config(with("normalization_function", "\"layernorm\""), &s, e), LINNET_UNSUPPORTED, "normalization_function");
 
   keys = family("granite_swa", "GraniteSWAForCausalLM");
