@@ -997,6 +997,13 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
               made.tensors.push_back(t);
               return LINNET_OK;
             }) == LINNET_OK);
+    // What reads the same rows goes along with a quantised one.
+    Source mixed = made;
+    for (SourceTensor& t : mixed.tensors)
+      if (t.role == kDeltaIn || t.role == kAttnQ) t.own = LINNET_F8E4M3G128;
+    match_groups(&mixed, {});
+    for (const SourceTensor& t : mixed.tensors)
+      if (t.role == kDeltaGate || t.role == kAttnGate) CHECK(format_row(t.own).x == LINNET_BF16);
     // The same numbers as floats and in blocks.
     GgufFile blocks = delta_file(made);
     put_flags(&blocks, "qwen35.attention.recurrent_layers", {1, 0});
