@@ -932,6 +932,9 @@ TEST_CASE("GGUF import: gated delta nets are what their folders are") {
     same(f);
     f.key(p + "nextn_predict_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{4});
     import_refused(f, kBad, {"nextn_predict_layers' = 4 of block_count = 4"});
+    f.key(p + "block_count")->value = le(uint32_t{kGgufU32}) + le(uint32_t{1028});
+    f.key(p + "nextn_predict_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{1025});
+    import_refused(f, kBad, {"nextn_predict_layers' = 1025 of block_count = 1028"});
     f = plain;
     put_flags(&f, p + "attention.recurrent_layers", {1, 0, 1});
     put_layer(&f, 3);
