@@ -186,11 +186,12 @@ Format packed_format(const SourceTensor& t, const Options& options) {
 
 namespace {
 // Of a layer, matrices that read the same rows.
-constexpr Role kAlike[][4] = {{kAttnQ, kAttnK, kAttnV, kAttnKvA},
-                              {kAttnQA, kAttnKvA, kAttnQA, kAttnKvA},
-                              {kFfnGate, kFfnUp, kFfnGate, kFfnUp},
-                              {kExpertGate, kExpertUp, kSharedGate, kSharedUp}};
-bool is_one(const Role (&roles)[4], Role role) { return std::find(std::begin(roles), std::end(roles), role) != std::end(roles); }
+constexpr Role kAlike[][5] = {{kAttnQ, kAttnK, kAttnV, kAttnKvA, kAttnGate},
+                              {kAttnQA, kAttnKvA, kAttnQA, kAttnKvA, kAttnQA},
+                              {kDeltaIn, kDeltaGate, kDeltaGateA, kDeltaIn, kDeltaIn},
+                              {kFfnGate, kFfnUp, kFfnGate, kFfnUp, kFfnUp},
+                              {kExpertGate, kExpertUp, kSharedGate, kSharedUp, kSharedUp}};
+bool is_one(const Role (&roles)[5], Role role) { return std::find(std::begin(roles), std::end(roles), role) != std::end(roles); }
 bool same_x(Format f, Format g) { return format_row(f).x == format_row(g).x && format_row(f).x_group == format_row(g).x_group; }
 
 // Quantisers may have given them groups that do not go together.

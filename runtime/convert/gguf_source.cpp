@@ -216,7 +216,7 @@ class MetadataReader {
     std::strncpy(s->architecture, arch_->name, sizeof s->architecture - 1);
     LINNET_TRY(number("block_count", true, &s->n_layers));
     LINNET_TRY(number("nextn_predict_layers", false, &extra_layers_));
-    if (extra_layers_ && extra_layers_ >= s->n_layers)
+    if (extra_layers_ && (extra_layers_ >= s->n_layers || extra_layers_ > 1024))
       return refuse(LINNET_BAD_FILE, "key '", full("nextn_predict_layers"), "' = ", extra_layers_, " of block_count = ", s->n_layers);
     s->n_layers -= extra_layers_;
     LINNET_TRY(number("context_length", true, &s->n_context));

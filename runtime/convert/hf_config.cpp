@@ -817,7 +817,9 @@ class ConfigReader : ConfigKeys {
     if (const json* types = json_member(config_, "layer_types"); types && !types->is_null())
       return read_mixers(*types, "linear_attention", kMixerDelta, spec);
     if (!full || !kda) return set_mixers(spec, kMixerDelta, [](uint32_t i) { return i && i % 4 == 0; });
-    if (!full->is_array() || !kda->is_array()) return wrong("linear_attn_config", *own, "an object with lists of layers");
+    if (!full->is_array() || !kda->is_array() || full->size() + kda->size() != spec->n_layers)
+      return refuse(LINNET_BAD_FILE, "'linear_attn_config': 'full_attn_layers' and 'kda_layers' are no lists of ", spec->n_layers,
+                    " layers");
     for (uint32_t i = 1; i <= spec->n_layers && spec->n_layers <= 1024; ++i)
       if (std::count(full->begin(), full->end(), i) + std::count(kda->begin(), kda->end(), i) != 1)
         return refuse(LINNET_BAD_FILE, "'linear_attn_config': layer ", i, " is not once in 'full_attn_layers' or 'kda_layers'");

@@ -12,7 +12,7 @@ struct Input {
   Role order;
   std::vector<Role> readers;
 };
-const Input kInputs[] = {{kOrderQkv, kAttnInOrder, {kAttnQ, kAttnK, kAttnV}},
+const Input kInputs[] = {{kOrderQkv, kAttnInOrder, {kAttnQ, kAttnK, kAttnV, kAttnGate}},
                          {kOrderAttnOut, kAttnOutOrder, {kAttnOut}},
                          {kOrderGateUp, kFfnInOrder, {kFfnGate, kFfnUp}}};
 

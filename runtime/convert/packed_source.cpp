@@ -37,7 +37,7 @@ void read_matrix(const Matrix& m, SourceTensor* t) {
 Status restore_inputs(const Gguf& g, Source* source, Error* err) {
   static constexpr struct {
     Role order, reader;
-  } kReaders[] = {{kAttnInOrder, kAttnQ},    {kAttnInOrder, kAttnK},  {kAttnInOrder, kAttnV},
+  } kReaders[] = {{kAttnInOrder, kAttnQ},    {kAttnInOrder, kAttnK},  {kAttnInOrder, kAttnV}, {kAttnInOrder, kAttnGate},
                   {kAttnOutOrder, kAttnOut}, {kFfnInOrder, kFfnGate}, {kFfnInOrder, kFfnUp}};
   ModelSpec& spec = source->spec;
   for (SourceTensor& t : source->tensors)

@@ -932,6 +932,9 @@ TEST_CASE("GGUF import: gated delta nets are what their folders are") {
     same(f);
     f.key(p + "nextn_predict_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{4});
     import_refused(f, kBad, {"nextn_predict_layers' = 4 of block_count = 4"});
+    f.key(p + "block_count")->value = le(uint32_t{kGgufU32}) + le(uint32_t{1028});
+    f.key(p + "nextn_predict_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{1025});
+    import_refused(f, kBad, {"nextn_predict_layers' = 1025 of block_count = 1028"});
     f = plain;
     put_flags(&f, p + "attention.recurrent_layers", {1, 0, 1});
     put_layer(&f, 3);
@@ -997,6 +1000,13 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
               made.tensors.push_back(t);
               return LINNET_OK;
             }) == LINNET_OK);
+    // What reads the same rows goes along with a quantised one.
+    Source mixed = made;
+    for (SourceTensor& t : mixed.tensors)
+      if (t.role == kDeltaIn || t.role == kAttnQ) t.own = LINNET_F8E4M3G128;
+    match_groups(&mixed, {});
+    for (const SourceTensor& t : mixed.tensors)
+      if (t.role == kDeltaGate || t.role == kAttnGate) CHECK(format_row(t.own).x == LINNET_BF16);
     // The same numbers as floats and in blocks.
     GgufFile blocks = delta_file(made);
     put_flags(&blocks, "qwen35.attention.recurrent_layers", {1, 0});

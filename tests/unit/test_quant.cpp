@@ -803,6 +803,34 @@ TEST_CASE("GPTQ: codes in act-order are kept, and rows come in their order") {
   refused(c, LINNET_UNSUPPORTED, "down_proj.weight' is in act-order with groups of unequal sizes");
 }
 
+TEST_CASE("GPTQ: a gate of attention reads rows in the order that its queries have") {
+  Checkpoint c;
+  const std::string attn = "model.layers.0.self_attn.", q = attn + "q_proj";
+  c.model(32, false, false, false, 7);
+  c.family =
+      R"("qwen3_5_text","architectures":["Qwen3_5ForCausalLM"],"layer_types":["full_attention"],"head_dim":64,"partial_rotary_factor":0.25)";
+  for (const char* part : {".qweight", ".qzeros", ".scales", ".g_idx"}) c.tensors.erase(q + part);
+  c.matrix(q, 512, 256, 32, false, false, false, 7);
+  c.floats(attn + "q_norm.weight", {64});
+  c.floats(attn + "k_norm.weight", {64});
+  c.write();
+  const test::PackedFolder p(c.path, LINNET_FORMAT_DEFAULT);
+  const float* order = nullptr;
+  linnet_error err = {};
+  REQUIRE((find_order(p.gguf, kAttnInOrder, 0, p.spec, &order, &err) == LINNET_OK && order));
+  size_t wrong = 0;
+  for (const Role role : {kAttnQ, kAttnGate}) {
+    const Matrix m = p.matrix(role, 0);
+    CHECK(m.format == LINNET_I4G32Z);
+    const std::vector<float> y = test::unpacked(m), &want = c.want[q + ".weight"];
+    for (uint32_t i = 0; i < 256; ++i)
+      for (uint32_t j = 0; j < 256; ++j)
+        wrong += y[size_t{i} * 256 + j] !=
+                 want[size_t{i / 64 * 128 + (role == kAttnGate ? 64 : 0) + i % 64} * 256 + static_cast<uint32_t>(order[j])];
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("GPTQ: experts keep their codes, but not act-order") {
   Checkpoint c;
   for (const uint32_t act_order : {0u, 7u}) {
