@@ -596,12 +596,8 @@ constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // a row's spec has what it differs in
 
-constexpr ModelSpec kGemma4Spec = {.activation = kActGeluTanh,
-                                   .qk_norm = kQkNormHead,
-                                   .residual = kResidualSandwich,
-                                   .attn_scale = 1,
-                                   .v_norm = 1,
-                                   .layer_scale = 1};
+constexpr ModelSpec kGemma4Spec = {
+    .activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 1, .v_norm = 1, .layer_scale = 1};
 constexpr HfDefaults kGemma4Absent = {.rope_base = 1e6,
                                       .rope_local_base = 10000,
                                       .n_context = 131072,

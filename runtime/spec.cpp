@@ -477,8 +477,7 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
   if (s.rope_turned % 2 || s.rope_turned > s.rope_dim)
     return fail(err, LINNET_BAD_FILE, label, ": rope_turned = ", s.rope_turned, " is odd or more than rope_dim = ", s.rope_dim);
   if (s.kv_lora_rank && (s.v_norm || s.values_of_keys))
-    return fail(err, LINNET_UNSUPPORTED, label, ": v_norm = ", s.v_norm, " or values_of_keys = ", s.values_of_keys,
-                " beside kv_lora_rank");
+    return fail(err, LINNET_UNSUPPORTED, label, ": v_norm = ", s.v_norm, " or values_of_keys = ", s.values_of_keys, " beside kv_lora_rank");
   if (s.layer_embd % kPanel || (s.layer_embd != 0) != (s.layer_embd_vocab != 0))
     return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd = ", s.layer_embd, " beside layer_embd_vocab = ", s.layer_embd_vocab,
                 ", must be a multiple of ", kPanel, " and both 0 or neither");

@@ -135,10 +135,10 @@ struct ModelSpec {
   uint32_t conv_taps;  // of layers with a short convolution: a row of its channels sees so many, itself included; 0: no layer has one
   uint32_t delta_key_heads, delta_value_heads;  // of layers with a gated delta net; as many value heads to each key head
   uint32_t delta_key_dim, delta_value_dim;
-  uint32_t delta_tiled;  // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
-  uint32_t attn_gate;    // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
-  uint32_t rope_turned;  // channels of rope_dim that turn, the fastest ones; the others' frequency is 0. 0: all turn
-  uint32_t v_norm;       // 1: RMS of each head's values, with weights of one
+  uint32_t delta_tiled;       // 1: value head v has key head v % delta_key_heads; 0: v / (delta_value_heads / delta_key_heads)
+  uint32_t attn_gate;         // 1: what heads of attention give is multiplied by the sigmoid of a projection of their own
+  uint32_t rope_turned;       // channels of rope_dim that turn, the fastest ones; the others' frequency is 0. 0: all turn
+  uint32_t v_norm;            // 1: RMS of each head's values, with weights of one
   uint32_t values_of_keys;    // 1: layers without a window have no value projection, values are the keys as projected
   uint32_t layer_scale;       // 1: what a layer leaves in the residual stream is multiplied by a number of the layer's own
   uint32_t layer_embd;        // each layer reads so many numbers of every token beside the residual stream, a multiple of 16; 0: none

@@ -181,7 +181,7 @@ Format packed_format(const SourceTensor& t, const Options& options) {
   const Format asked = asks ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : kFine;
   if (gguf_file_blocks(t) && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd || t.role == kLayerEmbd) ? kFine
-                                                                                                                                     : asked;
+                                                                                                                                 : asked;
 }
 
 namespace {

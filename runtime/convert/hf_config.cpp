@@ -419,7 +419,9 @@ class ConfigReader : ConfigKeys {
 
   // "Proportional": of the pairs of a head a share turns, the fastest ones.
   Status read_turned(double share, ModelSpec* spec) {
-    if (!(share > 0 && share <= 1)) return refuse(LINNET_UNSUPPORTED, "'partial_rotary_factor' ", std::to_string(share), " of 'proportional' is not above 0 and at most 1");
+    if (!(share > 0 && share <= 1))
+      return refuse(LINNET_UNSUPPORTED, "'partial_rotary_factor' ", std::to_string(share),
+                    " of 'proportional' is not above 0 and at most 1");
     spec->rope_turned = 2 * static_cast<uint32_t>(std::floor(share * spec->rope_dim / 2));
     if (spec->rope_turned == 0) return refuse(LINNET_UNSUPPORTED, "'partial_rotary_factor' turns none of ", spec->rope_dim, " channels");
     if (spec->rope_turned == spec->rope_dim) spec->rope_turned = 0;
@@ -689,8 +691,8 @@ class ConfigReader : ConfigKeys {
     return LINNET_OK;
   }
 
-  // Layers that see all have heads of another size and may have fewer keys, which may be values, too; the last layers may look at an earlier
-  // one's and have twice the width; and what layers read of tokens besides.
+  // Layers that see all have heads of another size and may have fewer keys, which may be values, too; the last layers may look at an
+  // earlier one's and have twice the width; and what layers read of tokens besides.
   Status read_gemma4(ModelSpec* spec) {
     if (spec->n_experts) spec->shared_ff = spec->d_ff, spec->moe_beside = 1;
     bool values_of_keys = false, wide = false;

@@ -224,16 +224,31 @@ constexpr std::string_view kOfDeltaNets[] = {"full_attention_interval", "linear_
 
 // Of Gemma 4.
 constexpr std::string_view kOfGemma4[] = {
-    "attention_k_eq_v",     "enable_moe_block",   "global_head_dim", "hidden_size_per_layer_input", "num_global_key_value_heads",
+    "attention_k_eq_v",     "enable_moe_block",    "global_head_dim",  "hidden_size_per_layer_input", "num_global_key_value_heads",
     "num_kv_shared_layers", "use_double_wide_mlp", "per_layer_config", "vocab_size_per_layer_input"};
 
 // Of models that are more than a decoder.
-constexpr std::string_view kOfOtherParts[] = {
-    "boi_token_id",         "boi_token_index",       "eoi_token_id",        "eoi_token_index",
-    "image_token_id",       "image_token_index",     "mm_tokens_per_image", "multimodal_projector_bias",
-    "projector_hidden_act", "spatial_merge_size",    "vision_config",       "vision_feature_layer",
-    "video_token_id",       "vision_start_token_id", "vision_end_token_id", "audio_config",         "audio_token_id",
-    "boa_token_id",         "eoa_token_id",          "eoa_token_index",     "vision_soft_tokens_per_image"};
+constexpr std::string_view kOfOtherParts[] = {"boi_token_id",
+                                              "boi_token_index",
+                                              "eoi_token_id",
+                                              "eoi_token_index",
+                                              "image_token_id",
+                                              "image_token_index",
+                                              "mm_tokens_per_image",
+                                              "multimodal_projector_bias",
+                                              "projector_hidden_act",
+                                              "spatial_merge_size",
+                                              "vision_config",
+                                              "vision_feature_layer",
+                                              "video_token_id",
+                                              "vision_start_token_id",
+                                              "vision_end_token_id",
+                                              "audio_config",
+                                              "audio_token_id",
+                                              "boa_token_id",
+                                              "eoa_token_id",
+                                              "eoa_token_index",
+                                              "vision_soft_tokens_per_image"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {{"_remove_final_layer_norm", "false"},
@@ -394,10 +409,11 @@ Status ConfigKeys::check_keys() {
     for (const HfOnly& row : arch_->only)
       if (row.key && key == row.key) only = &row;
     if (whole_ && listed(kOfOtherParts, key)) continue;
-    if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") ||
-                                      key.starts_with("anyres_") || of_row(key) || (arch_->latent && listed(kReadLatent, key)) ||
-                                      (arch_->short_conv && listed(kOfConvolutions, key)) || (arch_->delta && listed(kOfDeltaNets, key)) ||
-                                      (arch_->mamba && listed(kOfMamba, key)) || (arch_->gemma4 && listed(kOfGemma4, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+    if (value.is_null() ||
+        (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
+                   (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
+                   (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->mamba && listed(kOfMamba, key)) ||
+                   (arch_->gemma4 && listed(kOfGemma4, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

@@ -21,7 +21,7 @@ struct Shape {
   uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
   // Of each one 'a' attention, 's' with a window, 'c' a short convolution, 'd' a gated delta net; nullptr: all attend.
   const char* layers = nullptr;
-  uint32_t n_dense = 0;          // layers without experts before the others
+  uint32_t n_dense = 0;                     // layers without experts before the others
   uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
   const Gemma4* gemma4 = nullptr;
 };
@@ -74,9 +74,31 @@ constexpr Shape kShapes[] = {
      0,
      "ccacccacccacccacccaccacc",
      2},
-    {"gemma-4-e2b", "gemma4_text", 35,      1536, 8, 1, 256, 6144, 262144, 131072, 1, 1e-6, 1000000, 0, 0, 0, 0, 0, kWindows35, 0, 0, 0, &kE2b},
-    {"gemma-4-e4b", "gemma4_text", 42,      2560, 8, 2, 256, 10240, 262144, 131072, 1, 1e-6, 1000000, 0, 0, 0, 0, 0, kWindows42, 0, 0, 0, &kE4b},
-    {"gemma-4-26b-a4b", "gemma4_text", 30, 2816, 16, 8, 256, 2112, 262144, 262144, 1, 1e-6, 1000000, 0, 128, 8, 704, 2112, kWindows30, 0, 0, 0, &k26b},
+    {"gemma-4-e2b", "gemma4_text", 35, 1536, 8, 1, 256, 6144, 262144, 131072, 1, 1e-6, 1000000, 0, 0, 0, 0, 0, kWindows35, 0, 0, 0, &kE2b},
+    {"gemma-4-e4b", "gemma4_text", 42, 2560, 8, 2, 256, 10240, 262144, 131072, 1, 1e-6, 1000000, 0, 0, 0, 0, 0, kWindows42, 0, 0, 0, &kE4b},
+    {"gemma-4-26b-a4b",
+     "gemma4_text",
+     30,
+     2816,
+     16,
+     8,
+     256,
+     2112,
+     262144,
+     262144,
+     1,
+     1e-6,
+     1000000,
+     0,
+     128,
+     8,
+     704,
+     2112,
+     kWindows30,
+     0,
+     0,
+     0,
+     &k26b},
     // Those that end with -tiny are for tests and on no list.
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},
     {"wide-tiny", "qwen3", 2, 128, 4, 2, 32, 1100, 512, 512, 0, 1e-6, 10000, 0},  // d_ff is nine tiles of gate_up(), the last one short

@@ -40,7 +40,7 @@ struct Experts {
   // Where the shared expert is a branch beside the others: norms of what the router and the experts read and of what both branches give;
   // what the experts' weights are multiplied by.
   const float *router_norm, *expert_norm, *shared_post_norm, *expert_post_norm;  // (d_model) or nullptr
-  const float* expert_scale;                                                      // (n_experts) or nullptr
+  const float* expert_scale;                                                     // (n_experts) or nullptr
 };
 
 extern const TensorRole kExpertsRoles[];
