@@ -10,17 +10,25 @@
 namespace linnet::convert {
 namespace {
 
+// What Gemma 4's shapes say besides.
+struct Gemma4 {
+  uint32_t window, global_kv_heads, shared, wide, layer_embd;  // shared: layers without keys of their own, wide: and with twice the d_ff
+};
 struct Shape {
   const char *name, *architecture;
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
   uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
-  const char* layers =
-      nullptr;           // of each one 'a' attention, 'c' a short convolution, 'd' a gated delta net, 'm' Mamba-2; nullptr: all attend
-  uint32_t n_dense = 0;  // layers without experts before the others
+  const char* layers = nullptr;  // of each one 'a' attention, 's' with a window, 'c' a short convolution, 'd' a gated delta net, 'm'
+                                 // Mamba-2; nullptr: all attend
+  uint32_t n_dense = 0;          // layers without experts before the others
   uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
   uint32_t mamba_heads = 0, mamba_head_dim = 0, mamba_groups = 0, mamba_state_dim = 0;
+  const Gemma4* gemma4 = nullptr;
 };
+constexpr Gemma4 kE2b = {512, 0, 20, 1, 256}, kE4b = {512, 0, 18, 0, 256}, k26b = {1024, 2, 0, 0, 0};
+constexpr char kWindows30[] = "sssssasssssasssssasssssasssssa", kWindows35[] = "ssssassssassssassssassssassssassssa",
+               kWindows42[] = "sssssasssssasssssasssssasssssasssssasssssa";
 constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda",
                kDelta40[] = "dddadddadddadddadddadddadddadddadddaddda";
 constexpr char kLfm2Layers[] = "ccaccaccacacacac";
@@ -116,6 +124,87 @@ constexpr Shape kShapes[] = {
      64,
      1,
      128},
+    {"gemma-4-e2b",
+     "gemma4_text",
+     35,
+     1536,
+     8,
+     1,
+     256,
+     6144,
+     262144,
+     131072,
+     1,
+     1e-6,
+     1000000,
+     0,
+     0,
+     0,
+     0,
+     0,
+     kWindows35,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     &kE2b},
+    {"gemma-4-e4b",
+     "gemma4_text",
+     42,
+     2560,
+     8,
+     2,
+     256,
+     10240,
+     262144,
+     131072,
+     1,
+     1e-6,
+     1000000,
+     0,
+     0,
+     0,
+     0,
+     0,
+     kWindows42,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     &kE4b},
+    {"gemma-4-26b-a4b",
+     "gemma4_text",
+     30,
+     2816,
+     16,
+     8,
+     256,
+     2112,
+     262144,
+     262144,
+     1,
+     1e-6,
+     1000000,
+     0,
+     128,
+     8,
+     704,
+     2112,
+     kWindows30,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     &k26b},
     // Those that end with -tiny and have 512 tokens are for tests and on no list.
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},
     {"wide-tiny", "qwen3", 2, 128, 4, 2, 32, 1100, 512, 512, 0, 1e-6, 10000, 0},  // d_ff is nine tiles of gate_up(), the last one short
@@ -196,6 +285,7 @@ struct Weights {
 double spread_of(Role role, uint32_t layer, const ModelSpec& spec) {
   const double flat = 1 / std::sqrt(static_cast<double>(role_k(role, layer, spec)));
   if (role == kTokenEmbd || role == kOutput) return 3 * flat;
+  if (role == kInputProj) return flat;
   if (role == kAttnOut || role == kFfnDown || role == kExpertDown || role == kSharedDown) return flat / std::sqrt(2.0 * spec.n_layers);
   return flat;
 }
@@ -269,8 +359,31 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
     spec.rope_scaling = kRopeScaleLlama3;
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;
   }
+  constexpr uint32_t kGlobalDim = 512, kGlobalTurned = 128;
+  if (s->gemma4) {
+    spec.rope_local_base = a->absent.rope_local_base, spec.rope_local_dim = s->head_dim;
+    spec.rope_dim = kGlobalDim, spec.rope_turned = kGlobalTurned;
+    spec.window = s->gemma4->window;
+    spec.values_of_keys = s->gemma4->global_kv_heads > 0;
+    spec.layer_embd = s->gemma4->layer_embd, spec.layer_embd_vocab = spec.layer_embd ? spec.n_vocab : 0;
+    spec.embd_scale = std::sqrt(static_cast<double>(spec.d_model)), spec.logit_softcap = 30;
+    spec.moe_beside = s->n_experts > 0;
+  }
   std::vector<LayerSpec> layers;
-  for (uint32_t i = 0; s->layers && i < spec.n_layers; ++i) {
+  for (uint32_t i = 0; s->layers && s->gemma4 && i < spec.n_layers; ++i) {
+    layers.push_back(layer_spec(spec, i));
+    LayerSpec& l = layers.back();
+    if (s->layers[i] == 'a') {
+      l.window = 0, l.rope = LayerRope::kMain, l.head_dim = kGlobalDim;
+      if (spec.values_of_keys) l.n_kv_heads = s->gemma4->global_kv_heads;
+    }
+    if (i + s->gemma4->shared < spec.n_layers) continue;
+    uint32_t of = spec.n_layers - s->gemma4->shared - 1;
+    while (s->layers[of] != s->layers[i]) --of;
+    l.kv_back = i - of;
+    if (s->gemma4->wide) l.d_ff *= 2;
+  }
+  for (uint32_t i = 0; s->layers && !s->gemma4 && i < spec.n_layers; ++i) {
     layers.push_back(layer_spec(spec, i));
     if (s->layers[i] == 'a') continue;
     layers[i].mixer = s->layers[i] == 'd' ? kMixerDelta : s->layers[i] == 'm' ? kMixerMamba : kMixerConv;

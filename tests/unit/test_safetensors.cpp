@@ -447,6 +447,47 @@ TEST_CASE("config: Llama 4 as it is published, with a part that sees") {
         HfName::kUnknown);
 }
 
+TEST_CASE("config: Gemma 4 as it is published, with parts that see and hear") {
+  HfConfig c;
+  const auto read = [&c](const std::string& text, Error* e) { return read_config(text, "config.json", &c, e); };
+  constexpr const char* kE2b =
+      R"({"architectures": ["Gemma4ForConditionalGeneration"], "audio_config": {"hidden_size": 8}, "audio_token_id": 258881, "boa_token_id": 256000, "boi_token_id": 255999,
+      "eoa_token_id": 258883, "eoi_token_id": 258882, "eos_token_id": [1, 106], "image_token_id": 258880, "model_type": "gemma4", "tie_word_embeddings": true, "video_token_id": 258884,
+      "vision_soft_tokens_per_image": 280, "text_config": {"attention_k_eq_v": false, "enable_moe_block": false, "final_logit_softcapping": 30.0, "global_head_dim": 512, "head_dim": 256,
+      "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 1536, "hidden_size_per_layer_input": 256, "intermediate_size": 6144, "layer_types": ["sliding_attention", "sliding_attention",
+      "full_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention"], "max_position_embeddings": 131072, "model_type": "gemma4_text",
+      "num_attention_heads": 8, "num_experts": null, "num_global_key_value_heads": null, "num_hidden_layers": 7, "num_key_value_heads": 1, "num_kv_shared_layers": 2, "sliding_window": 512,
+      "use_bidirectional_attention": null, "use_double_wide_mlp": true, "vocab_size": 262144, "vocab_size_per_layer_input": 262144, "rope_parameters": {"full_attention":
+      {"partial_rotary_factor": 0.25, "rope_theta": 1000000.0, "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 10000.0, "rope_type": "default"}}},
+      "vision_config": {"hidden_size": 768}})";
+  ACCEPTED(read(kE2b, e));
+  const ModelSpec& s = c.spec;
+  CHECK((s.rope_dim == 512 && s.rope_turned == 128 && s.rope_local_dim == 256 && s.rope_base == 1e6 && s.rope_local_base == 1e4));
+  CHECK((s.layer_embd == 256 && s.layer_embd_vocab == 262144 && s.n_experts == 0 && s.logit_softcap == 30 && s.attn_scale == 1 && s.tied));
+  const LayerSpec window = layer_spec(s, 5), all = layer_spec(s, 6), own = layer_spec(s, 4);
+  CHECK((window.head_dim == 256 && window.window == 512 && window.kv_back == 2 && window.d_ff == 12288));
+  CHECK((all.head_dim == 512 && all.window == 0 && all.kv_back == 2 && all.d_ff == 12288 && own.kv_back == 0 && own.d_ff == 6144));
+  const HfTensor* found = nullptr;
+  uint32_t layer = 0;
+  CHECK(hf_tensor_find(c.names, "model.language_model.layers.3.layer_scalar", &found, &layer) == HfName::kKnown);
+  CHECK(hf_tensor_find(c.names, "model.audio_tower.layers.3.x", &found, &layer) == HfName::kIgnored);
+  REFUSED(read(replaced(kE2b, "\"num_kv_shared_layers\": 2", "\"num_kv_shared_layers\": 7"), e), LINNET_UNSUPPORTED,
+          "'num_kv_shared_layers' 7 of 7");
+  REFUSED(read(replaced(kE2b, "\"num_kv_shared_layers\": 2", "\"num_kv_shared_layers\": 5"), e), LINNET_BAD_FILE, "of the kind of layer 2");
+  REFUSED(read(replaced(kE2b, "\"use_bidirectional_attention\": null", "\"use_bidirectional_attention\": \"all\""), e), LINNET_UNSUPPORTED,
+          "'text_config.use_bidirectional_attention' \"all\" is not supported");
+  REFUSED(read(replaced(kE2b, "\"vocab_size_per_layer_input\": 262144", "\"vocab_size_per_layer_input\": 262143"), e), LINNET_UNSUPPORTED,
+          "'vocab_size_per_layer_input' 262143 below");
+  REFUSED(read(replaced(kE2b, "\"hidden_size_per_layer_input\": 256", "\"hidden_size_per_layer_input\": 250"), e), LINNET_UNSUPPORTED,
+          "layer_embd = 250");
+  REFUSED(read(replaced(kE2b, "\"partial_rotary_factor\": 0.25", "\"partial_rotary_factor\": 1.5"), e), LINNET_UNSUPPORTED,
+          "'partial_rotary_factor' 1.5");
+  REFUSED(read(replaced(kE2b, "\"sliding_attention\", \"full_attention\"], \"max", "\"full_attention\", \"sliding_attention\"], \"max"), e),
+          LINNET_UNSUPPORTED, "the last layer has a window");
+  REFUSED(read(replaced(kE2b, "\"num_experts\": null", "\"num_experts\": null, \"per_layer_config\": {\"2\": {\"window\": 3}}"), e),
+          LINNET_UNSUPPORTED, "'per_layer_config'");
+}
+
 TEST_CASE("config: Gemma 3 and Mistral 3 as they are published, with a part that sees") {
   HfConfig c;
   const auto read = [&c](const std::string& text, Error* e) { return read_config(text, "config.json", &c, e); };
