@@ -104,7 +104,7 @@ TEST_CASE("families: the same bytes over ISA, threads and chunks") {
               {"granite", LINNET_I8G32, LINNET_I8, 100},     {"glm4", LINNET_I8G128, LINNET_I8, 100},
               {"lfm2", LINNET_I8G128, LINNET_I8, 100},       {"lfm2-taps", LINNET_F32, LINNET_F16, 100},
               {"qwen3-5", LINNET_I8G128, LINNET_I8, 100},    {"granite4-h", LINNET_I8G128, LINNET_I8, 100},
-              {"granite4-h-moe", LINNET_F32, LINNET_I8, 70}};
+              {"granite4-h-moe", LINNET_F32, LINNET_I8, 70}, {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 70}};
   size_t compared = 0;
   for (const auto& r : runs) {
     if (kSlow && r.weights != LINNET_I8G128) continue;

@@ -80,6 +80,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"lfm2-taps", LINNET_KIVI4, LINNET_KIVI2},
                {"qwen3-5", LINNET_I8, LINNET_I8},
                {"granite4-h", LINNET_I8, LINNET_I8},
+               {"nemotron-h-moe", LINNET_I8, LINNET_I8},
                {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
