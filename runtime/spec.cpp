@@ -41,8 +41,10 @@ bool has_final_norm(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 
 bool has_final_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.norm_bias && !s.no_final_norm; }
 bool has_head_bias(const ModelSpec& s, const LayerSpec&) { return s.head_bias; }
 bool has_alibi(const ModelSpec& s, const LayerSpec&) { return s.alibi; }
-bool has_attn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && norm_before(s, l); }
-bool has_ffn_norm(const ModelSpec& s, const LayerSpec& l) { return norm_before(s, l) && s.residual != kResidualParallel; }
+bool has_attn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && norm_before(s, l) && l.mixer != kMixerNoMixer; }
+bool has_ffn_norm(const ModelSpec& s, const LayerSpec& l) {
+  return norm_before(s, l) && s.residual != kResidualParallel && l.feed_forward != kFeedForwardNothing;
+}
 bool has_ffn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_ffn_norm(s, l); }
 bool has_post_norms(const ModelSpec& s, const LayerSpec& l) { return residual_of(s, l) >= kResidualPost; }
 bool has_post_norm_biases(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_post_norms(s, l); }
@@ -238,6 +240,7 @@ const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
 namespace {
 
+const TensorRole *const kNoMixerRoles = nullptr, *const kNothingRoles = nullptr;
 const TensorRole kModelRoles[] = {LINNET_MODEL_ROLES(LINNET_MODEL_ROLE)};
 const TensorRole kNormRoles[] = {LINNET_NORM_ROLES(LINNET_LAYER_ROLE)};
 
@@ -247,10 +250,10 @@ const struct {
   uint32_t n;
 } kRoleGroups[] = {
     {kModelRoles, LINNET_MODEL_ROLES(LINNET_ROLE_PLUS_ONE)},
-#define LINNET_MIXER(name, roles) {k##name##Roles, LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
+#define LINNET_MIXER(name, roles) {k##name##Roles, 0 LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
 #include "layers/kinds.inc"
     {kNormRoles, LINNET_NORM_ROLES(LINNET_ROLE_PLUS_ONE)},
-#define LINNET_FEED_FORWARD(name, roles) {k##name##Roles, LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
+#define LINNET_FEED_FORWARD(name, roles) {k##name##Roles, 0 LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
 #include "layers/kinds.inc"
     {kLayerInputRoles, LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_PLUS_ONE)},
 };
@@ -302,11 +305,14 @@ Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   if (s.n_active == 0 || s.n_active > s.n_experts)
     return fail(err, LINNET_BAD_FILE, label, ": n_active = ", s.n_active, " of n_experts = ", s.n_experts);
   if (s.expert_ff == 0) return fail(err, LINNET_BAD_FILE, label, ": expert_ff = 0 beside n_experts = ", s.n_experts);
-  if (s.moe_beside && (!s.shared_ff || s.shared_gate || s.router_input || s.residual != kResidualSandwich))
-    return fail(err, LINNET_UNSUPPORTED, label, ": moe_beside = 1 beside shared_ff, shared_gate, router_input and residual = ", s.shared_ff,
-                ", ", s.shared_gate, ", ", s.router_input, " and ", s.residual);
+  if (s.moe_beside && (!s.shared_ff || s.shared_gate || s.router_input || s.ungated || s.residual != kResidualSandwich))
+    return fail(err, LINNET_UNSUPPORTED, label,
+                ": moe_beside = 1 beside shared_ff, shared_gate, router_input, ungated and residual = ", s.shared_ff, ", ", s.shared_gate,
+                ", ", s.router_input, ", ", s.ungated, " and ", s.residual);
   if (s.shared_gate && !s.shared_ff) return fail(err, LINNET_BAD_FILE, label, ": shared_gate = 1 beside shared_ff = 0");
-  if (s.ungated) return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside n_experts = ", s.n_experts);
+  if (s.ungated && (s.expert_bias || s.router_input))
+    return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside expert_bias = ", s.expert_bias,
+                " or router_input = ", s.router_input);
   if (!s.router_groups) return LINNET_OK;
   const uint32_t size = s.n_experts / s.router_groups;
   if (s.n_experts % s.router_groups || s.router_top_groups == 0 || s.router_top_groups > s.router_groups || s.router_group_best == 0 ||
@@ -388,6 +394,11 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": Mamba-2 of conv_taps = ", s.conv_taps, ", ", s.mamba_heads, " heads of ",
                 s.mamba_head_dim, " in ", s.mamba_groups, " groups of ", s.mamba_state_dim, ", window and rope ", l.window, " and ",
                 static_cast<uint32_t>(l.rope), ", or with mamba_dt_max below mamba_dt_min");
+  if ((l.mixer == kMixerNoMixer || l.feed_forward == kFeedForwardNothing) && s.residual != kResidualSerial)
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": without a mixer or a feed-forward step beside residual = ", s.residual);
+  if (l.mixer == kMixerNoMixer && (l.rope != LayerRope::kNone || l.window))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": rope and window = ", static_cast<uint32_t>(l.rope), ", ", l.window,
+                " without a mixer");
   if (l.kv_back) {
     if (l.kv_back > i || l.mixer != kMixerAttention)
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": kv_back = ", l.kv_back, ": no layer of attention with keys of its own");

@@ -75,6 +75,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_nope(spec));
     LINNET_TRY(arch_->short_conv ? read_convolutions(spec)
                : arch_->delta    ? read_delta(spec)
+               : arch_->one_step ? LINNET_OK
                : arch_->mamba    ? read_mamba(spec)
                                  : read_windows(spec));
     LINNET_TRY(read_temperature(spec));
@@ -82,6 +83,7 @@ class ConfigReader : ConfigKeys {
     if (arch_->gemma4) LINNET_TRY(read_flag("enable_moe_block", false, &experts));
     if (experts) LINNET_TRY(arch_->experts.count ? read_experts(spec) : missing("num_experts"));
     if (arch_->gemma4) LINNET_TRY(read_gemma4(spec));
+    if (arch_->one_step) LINNET_TRY(read_steps_of_layers(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
   }
@@ -93,7 +95,14 @@ class ConfigReader : ConfigKeys {
     spec->n_kv_heads = json_member(config_, "num_key_value_heads") ? 0 : arch_->absent.n_kv_heads;
     for (const Size& s : kSizes) LINNET_TRY(read_number(config_, s.key, s.field, spec));
     if (spec->d_ff == 0 && arch_->absent.d_ff) spec->d_ff = arch_->absent.d_ff * spec->d_model;
-    if (arch_->mamba) LINNET_TRY(read_required(config_, "shared_intermediate_size", &ModelSpec::d_ff, spec));  // where there are no experts
+    if (arch_->mamba_alone) {
+      spec->n_heads = spec->n_kv_heads = spec->head_dim = spec->d_ff = 1;  // of which nothing is
+      blocks_.assign(spec->n_layers, 'M');
+    } else if (arch_->one_step) {
+      LINNET_TRY(read_blocks(spec));
+    }
+    if (arch_->mamba && std::string_view(arch_->experts.shared) == "shared_intermediate_size")
+      LINNET_TRY(read_required(config_, "shared_intermediate_size", &ModelSpec::d_ff, spec));  // where there are no experts
     if (arch_->experts.everywhere) LINNET_TRY(read_required(config_, arch_->experts.ff, &ModelSpec::d_ff, spec));
     if (arch_->latent) LINNET_TRY(read_latent(spec));
     LINNET_TRY(read_flags(spec));
@@ -343,7 +352,7 @@ class ConfigReader : ConfigKeys {
   // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = spec->alibi ? kRopeNone : arch_->rope_hf;
-    if (arch_->mamba) {
+    if (arch_->mamba && arch_->absent.rotary == 0) {  // Granite
       std::string kind = "nope";
       if (get_string(config_, "position_embedding_type", &kind) == Got::kWrong || (kind != "rope" && kind != "nope"))
         return wrong("position_embedding_type", *json_member(config_, "position_embedding_type"), "\"rope\" or \"nope\"");
@@ -826,18 +835,30 @@ class ConfigReader : ConfigKeys {
     return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return std::find(full->begin(), full->end(), i + 1) != full->end(); });
   }
 
+  static bool is(const json& value, std::string_view text) {
+    const auto* s = value.get_ptr<const json::string_t*>();
+    return s && *s == text;
+  }
   // Layers of attention and of Mamba-2; where layer_types are not said all are the latter.
   Status read_mamba(ModelSpec* spec) {
     if (const json* window = json_member(config_, "sliding_window"); window && !window->is_null())
       return refuse(LINNET_UNSUPPORTED, "'", shown("sliding_window"), "' ", json_show(*window), " of '", arch_->name, "' is not supported");
     std::vector<bool> attends(spec->n_layers, false);
+    if (const json* list = json_member(config_, "attn_layer_indices"); list && !list->is_null()) {  // Bamba
+      if (!list->is_array()) return wrong("attn_layer_indices", *list, "a list of layers");
+      for (const json& i : *list) {
+        const auto* at = i.get_ptr<const json::number_unsigned_t*>();
+        if (!at || *at >= spec->n_layers) return wrong("attn_layer_indices", i, "a list of layers");
+        attends[static_cast<size_t>(*at)] = true;
+      }
+    }
     const json* types = json_member(config_, "layer_types");
     if (types && !types->is_null()) {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
-        attends[i] = type == "attention" || type == "full_attention";
-        if (!attends[i] && type != "mamba" && type != "linear_attention")
+        attends[i] = is(type, "attention") || is(type, "full_attention");
+        if (!attends[i] && !is(type, "mamba") && !is(type, "linear_attention"))
           return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
       }
     }
@@ -845,6 +866,10 @@ class ConfigReader : ConfigKeys {
       without_mamba(spec);
       return LINNET_OK;
     }
+    LINNET_TRY(read_mamba_sizes(spec));
+    return set_mixers(spec, kMixerMamba, [&](uint32_t i) { return attends[i]; });
+  }
+  Status read_mamba_sizes(ModelSpec* spec) {
     LINNET_TRY(read_number(config_, "mamba_d_conv", &ModelSpec::conv_taps, spec));
     LINNET_TRY(read_number(config_, "mamba_n_heads", &ModelSpec::mamba_heads, spec));
     LINNET_TRY(read_number(config_, "mamba_n_groups", &ModelSpec::mamba_groups, spec));
@@ -858,15 +883,66 @@ class ConfigReader : ConfigKeys {
     uint32_t expand = 2;
     LINNET_TRY(read_count("mamba_expand", &expand));
     const uint64_t inner = uint64_t{expand} * spec->d_model;
-    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || *dim == "auto")
+    if (spec->mamba_heads == 0) return missing("mamba_n_heads");
+    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || is(*dim, "auto"))
       spec->mamba_head_dim = static_cast<uint32_t>(inner / spec->mamba_heads);
     else
       LINNET_TRY(read_number(config_, "mamba_d_head", &ModelSpec::mamba_head_dim, spec));
-    if (uint64_t{spec->mamba_heads} * spec->mamba_head_dim != inner)
+    if ((!arch_->one_step || arch_->mamba_alone) && uint64_t{spec->mamba_heads} * spec->mamba_head_dim != inner)
       return refuse(LINNET_BAD_FILE, "'", shown("mamba_n_heads"), "' ", spec->mamba_heads, " times '", shown("mamba_d_head"), "' ",
                     spec->mamba_head_dim, " is not '", shown("mamba_expand"), "' ", expand, " times '", shown("hidden_size"), "' ",
                     spec->d_model);
-    return set_mixers(spec, kMixerMamba, [&](uint32_t i) { return attends[i]; });
+    return LINNET_OK;
+  }
+  // What each layer is where it is one step alone; called when all of the experts is read.
+  Status read_steps_of_layers(ModelSpec* spec) {
+    std::vector<LayerSpec> layers;
+    bool experts = false, mamba = false;
+    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
+      LayerSpec l = layer_spec(*spec, i);
+      const char kind = blocks_[i];
+      l.mixer = kind == 'M' ? kMixerMamba : kind == '*' ? kMixerAttention : kMixerNoMixer;
+      l.feed_forward = kind == '-' ? kFeedForwardDense : kind == 'E' ? kFeedForwardExperts : kFeedForwardNothing;
+      l.rope = LayerRope::kNone;
+      experts |= kind == 'E';
+      mamba |= kind == 'M';
+      layers.push_back(l);
+    }
+    if (!experts)
+      for (uint32_t ModelSpec::* field : {&ModelSpec::n_experts, &ModelSpec::n_active, &ModelSpec::expert_ff, &ModelSpec::shared_ff,
+                                          &ModelSpec::router_kind, &ModelSpec::router_norm, &ModelSpec::router_groups,
+                                          &ModelSpec::router_top_groups, &ModelSpec::router_group_best, &ModelSpec::router_correction})
+        spec->*field = 0;
+    if (!experts) spec->router_scale = 0;
+    if (experts && !spec->n_experts) return missing("n_routed_experts");
+    if (mamba)
+      LINNET_TRY(read_mamba_sizes(spec));
+    else
+      without_mamba(spec);
+    set_layers(spec, &out_->layers, layers);
+    return LINNET_OK;
+  }
+  // Of each layer 'M' Mamba-2, '*' attention, '-' a feed-forward step, 'E' experts; how many there are follows.
+  Status read_blocks(ModelSpec* spec) {
+    static constexpr std::pair<std::string_view, char> kKinds[] = {{"linear_attention", 'M'}, {"mamba", 'M'}, {"full_attention", '*'},
+                                                                   {"attention", '*'},        {"mlp", '-'},   {"moe", 'E'}};
+    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
+      if (!types->is_array()) return wrong("layer_types", *types, "a list of layers");
+      for (const json& type : *types) {
+        const size_t before = blocks_.size();
+        for (const auto& [name, kind] : kKinds)
+          if (is(type, name)) blocks_ += kind;
+        if (blocks_.size() == before) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+      }
+    } else if (get_string(config_, "hybrid_override_pattern", &blocks_) != Got::kFound ||
+               blocks_.find_first_not_of("M*-E") != blocks_.npos) {
+      const json* pattern = json_member(config_, "hybrid_override_pattern");
+      return pattern ? wrong("hybrid_override_pattern", *pattern, "a string of M, *, - and E") : missing("hybrid_override_pattern");
+    }
+    if (blocks_.empty() || blocks_.size() > 1024 || (spec->n_layers && spec->n_layers != blocks_.size()))
+      return refuse(LINNET_BAD_FILE, "'num_hidden_layers' ", spec->n_layers, " beside ", blocks_.size(), " kinds of layers");
+    spec->n_layers = static_cast<uint32_t>(blocks_.size());
+    return LINNET_OK;
   }
   // What Mamba-2's steps are cut to: two numbers, the second may be infinite.
   Status read_steps(ModelSpec* spec) {
@@ -877,7 +953,7 @@ class ConfigReader : ConfigKeys {
       const json* v = limits->is_array() && limits->size() == 2 ? &(*limits)[i] : nullptr;
       const json* in_words = v ? json_member(*v, "__float__") : nullptr;  // as transformers 5 writes it
       if (v && v->is_number()) of[i] = v->get<double>();
-      if (v && i == 1 && ((in_words && *in_words == "Infinity") || (v->is_number() && std::isinf(of[1])))) {
+      if (v && i == 1 && ((in_words && is(*in_words, "Infinity")) || (v->is_number() && std::isinf(of[1])))) {
         of[1] = INFINITY;
         continue;
       }
@@ -940,6 +1016,7 @@ class ConfigReader : ConfigKeys {
 
   HfConfig* out_ = nullptr;
   uint32_t global_dim_ = 0;  // of heads in layers without a window, where they are others
+  std::string blocks_;       // of one_step
 };
 
 }  // namespace

@@ -216,7 +216,24 @@ constexpr std::string_view kOfMamba[] = {"position_embedding_type",
                                          "time_step_limit",
                                          "time_step_max",
                                          "time_step_min",
-                                         "layers_block_type"};
+                                         "layers_block_type",
+                                         "attn_layer_indices",
+                                         "attn_rotary_emb"};
+
+// Of Nemotron-H.
+constexpr std::string_view kOfSteps[] = {"hybrid_override_pattern",
+                                         "moe_shared_expert_intermediate_size",
+                                         "chunk_size",
+                                         "expand",
+                                         "mamba_ssm_cache_dtype",
+                                         "moe_shared_expert_overlap",
+                                         "mtp_hybrid_override_pattern",
+                                         "mtp_layers_block_type",
+                                         "num_logits_to_keep",
+                                         "rescale_prenorm_residual",
+                                         "residual_in_fp32",
+                                         "time_step_floor",
+                                         "use_mamba_kernels"};
 
 // Of families with gated delta nets.
 constexpr std::string_view kOfDeltaNets[] = {
@@ -411,11 +428,11 @@ Status ConfigKeys::check_keys() {
     for (const HfOnly& row : arch_->only)
       if (row.key && key == row.key) only = &row;
     if (whole_ && listed(kOfOtherParts, key)) continue;
-    if (value.is_null() ||
-        (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
-                   (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
-                   (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->mamba && listed(kOfMamba, key)) ||
-                   (arch_->gemma4 && listed(kOfGemma4, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+    if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") ||
+                                      key.starts_with("anyres_") || of_row(key) || (arch_->latent && listed(kReadLatent, key)) ||
+                                      (arch_->short_conv && listed(kOfConvolutions, key)) || (arch_->delta && listed(kOfDeltaNets, key)) ||
+                                      (arch_->mamba && listed(kOfMamba, key)) || (arch_->gemma4 && listed(kOfGemma4, key)) ||
+                                      (arch_->one_step && listed(kOfSteps, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

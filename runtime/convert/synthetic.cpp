@@ -20,7 +20,7 @@ struct Shape {
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
   uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
   const char* layers = nullptr;  // of each one 'a' attention, 's' with a window, 'c' a short convolution, 'd' a gated delta net, 'm'
-                                 // Mamba-2; nullptr: all attend
+                                 // Mamba-2, '-' a feed-forward step alone; nullptr: all attend
   uint32_t n_dense = 0;          // layers without experts before the others
   uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
   uint32_t mamba_heads = 0, mamba_head_dim = 0, mamba_groups = 0, mamba_state_dim = 0;
@@ -205,6 +205,32 @@ constexpr Shape kShapes[] = {
      0,
      0,
      &k26b},
+    {"nemotron-3-nano-4b",
+     "nemotron_h",
+     42,
+     3136,
+     40,
+     8,
+     128,
+     12544,
+     131072,
+     262144,
+     0,
+     1e-5,
+     10000,
+     0,
+     0,
+     0,
+     0,
+     0,
+     "m-m-m-mm-m-ma-m-ma-m-m-ma-m-m-mma-mmm-m-m-",
+     0,
+     0,
+     0,
+     96,
+     80,
+     8,
+     128},
     // Those that end with -tiny and have 512 tokens are for tests and on no list.
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},
     {"wide-tiny", "qwen3", 2, 128, 4, 2, 32, 1100, 512, 512, 0, 1e-6, 10000, 0},  // d_ff is nine tiles of gate_up(), the last one short
@@ -350,6 +376,7 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff,
   spec.router_norm = s->n_experts > 0 && (a->experts.norm == Has::kAlways || !s->shared_ff);
   spec.moe_first = s->n_dense;
+  if (!s->n_experts) spec.router_kind = spec.router_correction = 0;
   if (s->key_heads) spec.delta_key_heads = s->key_heads, spec.delta_value_heads = s->value_heads;
   if (s->mamba_heads)
     spec.mamba_heads = s->mamba_heads, spec.mamba_head_dim = s->mamba_head_dim, spec.mamba_groups = s->mamba_groups,
@@ -385,8 +412,12 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   }
   for (uint32_t i = 0; s->layers && !s->gemma4 && i < spec.n_layers; ++i) {
     layers.push_back(layer_spec(spec, i));
+    if (a->one_step) layers[i].feed_forward = s->layers[i] == '-' ? kFeedForwardDense : kFeedForwardNothing;
     if (s->layers[i] == 'a') continue;
-    layers[i].mixer = s->layers[i] == 'd' ? kMixerDelta : s->layers[i] == 'm' ? kMixerMamba : kMixerConv;
+    layers[i].mixer = s->layers[i] == 'd'   ? kMixerDelta
+                      : s->layers[i] == 'm' ? kMixerMamba
+                      : s->layers[i] == '-' ? kMixerNoMixer
+                                            : kMixerConv;
     layers[i].rope = LayerRope::kNone;
   }
   if (s->layers) set_layers(out, layers);

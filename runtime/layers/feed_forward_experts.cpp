@@ -15,6 +15,8 @@ bool has_router_bias(const ModelSpec& s, const LayerSpec& l) { return has_expert
 bool has_correction(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.router_correction; }
 bool has_expert_bias(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.expert_bias; }
 bool has_shared(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.shared_ff; }
+bool has_gates(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && !s.ungated; }
+bool has_shared_gates(const ModelSpec& s, const LayerSpec& l) { return has_shared(s, l) && !s.ungated; }
 bool has_shared_gate(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.shared_gate; }
 bool has_beside(const ModelSpec& s, const LayerSpec& l) { return has_experts(s, l) && s.moe_beside; }
 uint32_t n_experts(const ModelSpec& s, const LayerSpec&) { return s.n_experts; }
@@ -46,7 +48,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   if (t.expert_scale && !in.backend.ops->weighs_experts)
     return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": experts with factors of their own (moe_beside) are for CPUs",
                 " alone");
-  if (!same_rows(t.gate, t.up) || (t.shared_gate.panels && !t.expert_norm && !same_rows(t.gate, t.shared_gate)))
+  if ((t.gate.panels && !same_rows(t.gate, t.up)) || (t.shared_up.panels && !t.expert_norm && !same_rows(t.up, t.shared_up)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
                 ": gate and up of the experts (and of the shared one) have formats of different activation groups");
   if (t.shared_gate.panels && !same_rows(t.shared_gate, t.shared_up))
@@ -57,8 +59,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 void need(const ModelSpec& s, const LayerSpec&, const void* tensors, Needs* needs) {
   const Experts& t = *static_cast<const Experts*>(tensors);
   needs->need_wide(needs->n_rows * (2 * row_floats(s.shared_ff) + 2 * s.n_active * row_floats(s.expert_ff)));
-  for (const Matrix* m : {&t.shared_gate, &t.shared_up, &t.shared_down, &t.gate}) needs->codes.add(*m);
-  for (const Matrix* m : {&t.gate, &t.down}) needs->pairs.add(*m);
+  for (const Matrix* m : {&t.shared_gate, &t.shared_up, &t.shared_down, &t.up}) needs->codes.add(*m);
+  for (const Matrix* m : {&t.up, &t.down}) needs->pairs.add(*m);
 }
 
 // The router's choice for the rows in a.normed.
@@ -92,30 +94,30 @@ void run_experts(Decoder& d, const Experts& t, const QuantRows& in, bool shared,
   const uint32_t m = d.m;
   const size_t ff_row = row_floats(spec.shared_ff), expert_row = row_floats(spec.expert_ff);
   const uint32_t n_pairs = m * spec.n_active;
-  const bool weigh_input = spec.router_input;
+  const bool weigh_input = spec.router_input, gates = t.gate.panels;
   float* gate = a.wide;  // (m, shared_ff)
   float* up = gate + m * ff_row;
   float* pair_gate = a.wide + (shared ? 2 * m * ff_row : 0);  // (pairs, expert_ff)
   float* pair_up = pair_gate + n_pairs * expert_row;
 
-  QuantRows pair_in = quant_rows(a.pair_q, t.gate);
+  QuantRows pair_in = quant_rows(a.pair_q, t.up);
   float* rows = weigh_input || !in.q ? a.pair_rows : nullptr;
   ops.gather(w, a.normed, a.d_stride, &in, n_pairs, spec.d_model, spec.n_active, a.pairs, weigh_input, rows, in.q ? &pair_in : nullptr);
   ops.sync(w);
-  ops.gemm_experts(w, t.gate, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.gate_bias, pair_gate, expert_row);
+  if (gates) ops.gemm_experts(w, t.gate, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.gate_bias, pair_gate, expert_row);
   ops.gemm_experts(w, t.up, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.up_bias, pair_up, expert_row);
   if (shared) {
-    ops.gemm(w, t.shared_gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, ff_row);
+    if (gates) ops.gemm(w, t.shared_gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, ff_row);
     ops.gemm(w, t.shared_up, a.normed, a.d_stride, &in, m, nullptr, false, up, ff_row);
   }
   ops.sync(w);
 
   QuantRows pair_hidden = quant_rows(a.pair_q, t.down), hidden = quant_rows(a.codes, t.shared_down);
-  ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), pair_gate, pair_up, expert_row, n_pairs, spec.expert_ff, pair_gate,
-              pair_hidden.q ? &pair_hidden : nullptr);
+  ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gates ? pair_gate : pair_up, gates ? pair_up : nullptr, expert_row,
+              n_pairs, spec.expert_ff, pair_gate, pair_hidden.q ? &pair_hidden : nullptr);
   if (shared)
-    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, ff_row, m, spec.shared_ff, gate,
-                hidden.q ? &hidden : nullptr);
+    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gates ? gate : up, gates ? up : nullptr, ff_row, m, spec.shared_ff,
+                gate, hidden.q ? &hidden : nullptr);
   ops.sync(w);
   ops.gemm_experts(w, t.down, spec.n_experts, a.pairs, pair_gate, expert_row, &pair_hidden, t.down_bias, a.pair_rows, a.d_stride);
   const bool gated = t.shared_weight.panels;
@@ -161,9 +163,9 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t) {
   if (t.expert_norm) {
     run_beside(d, t, l.ffn_norm, layer);
   } else {
-    const QuantRows in = d.norm(l.ffn_norm, t.gate);
+    const QuantRows in = d.norm(l.ffn_norm, t.up);
     choose(d, t, layer);
-    run_experts(d, t, in, t.shared_gate.panels, d.parallel() || !in_branch(d.spec), d.target());
+    run_experts(d, t, in, t.shared_up.panels, d.parallel() || !in_branch(d.spec), d.target());
   }
   d.settle(l.ffn_post_norm, 0);
 }

@@ -21,7 +21,7 @@ uint32_t of_heads(const ModelSpec& s, uint32_t n, uint32_t dim) {
 }
 uint32_t q_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s, l.n_heads, l.head_dim); }
 uint32_t k_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s, l.n_kv_heads, l.head_dim); }
-bool has_attn_norm(const ModelSpec& s, const LayerSpec& l) { return norm_before(s, l); }
+bool has_attn_norm(const ModelSpec& s, const LayerSpec& l) { return norm_before(s, l) && l.mixer != kMixerNoMixer; }
 bool has_heads(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && heads(l); }
 bool no_q_lora(const ModelSpec& s, const LayerSpec& l) { return has_heads(s, l) && !s.q_lora_rank; }
 bool has_gate(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && s.attn_gate; }

@@ -48,6 +48,7 @@ struct TensorRole {
   bool of_experts() const { return flags & kRoleOfExperts; }
   bool norm() const { return flags & kRoleNorm; }
 };
+#define LINNET_NO_ROLES(X)  // of kinds without tensors
 #define LINNET_ROLE_NAME(id, ...) id,
 #define LINNET_ROLE_PLUS_ONE(...) +1
 #define LINNET_LAYER_ROLE(id, name, flags, part, step, n, k, present) {name, (flags) | kRoleOfLayer, part, step, n, k, present},

@@ -70,8 +70,8 @@ CHANGED = {
     "smollm3": {"no_rope_layer_interval": 4, "no_rope_layers": [1, 1, 1, 0]},
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
-# that llama.cpp does not have.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "afmoe", "ernie4-5-moe", "hunyuan-moe", "minicpm3")
+# that llama.cpp does not have, or whose files linnet does not read.
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "afmoe", "ernie4-5-moe", "hunyuan-moe", "minicpm3", "bamba", "mamba2", "nemotron-h", "nemotron-h-moe")
 
 
 def copy_changed(folder, to):

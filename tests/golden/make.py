@@ -196,6 +196,19 @@ MODELS = {
                            mamba_n_heads=6, mamba_d_head=8, mamba_d_state=20, mamba_n_groups=2, mamba_d_conv=3, mamba_conv_bias=False, time_step_limit=[0.3, 1.2],
                            position_embedding_type="rope", tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22,
                            attention_multiplier=0.25, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Layers that are Mamba-2, attention, a feed-forward step or experts alone.
+    "nemotron-h": tiny("nemotron_h", 44, hidden_size=40, intermediate_size=52, layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"],
+                       num_attention_heads=3, num_key_value_heads=1, head_dim=16, mamba_num_heads=6, mamba_head_dim=12, n_groups=2, ssm_state_size=20,
+                       max_position_embeddings=128),
+    "nemotron-h-moe": tiny("nemotron_h", 43, hidden_size=24, intermediate_size=20, layers_block_type=["linear_attention", "moe", "full_attention", "moe"],
+                           num_attention_heads=2, num_key_value_heads=1, head_dim=16, mamba_num_heads=5, mamba_head_dim=12, n_groups=1, ssm_state_size=20,
+                           n_routed_experts=5, num_experts_per_tok=2, moe_intermediate_size=20, moe_shared_expert_intermediate_size=28, routed_scaling_factor=1.5,
+                           max_position_embeddings=128),
+    "bamba": tiny("bamba", 43, hidden_size=32, intermediate_size=36, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, attn_layer_indices=[1],
+                  mamba_n_heads=4, mamba_d_head=16, mamba_d_state=12, mamba_n_groups=2, tie_word_embeddings=False, max_position_embeddings=128,
+                  rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    "mamba2": tiny("mamba2", 43, hidden_size=24, num_hidden_layers=3, expand=2, num_heads=6, head_dim=8, state_size=20, n_groups=2, tie_word_embeddings=True,
+                   residual_in_fp32=False),
     # Sinks; all but the first of four layers have a window, the last one no RoPE.
     "granite-swa": tiny("granite_swa", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                         sliding_window=19, layer_rope_theta=[50000.0, 10000.0, 10000.0, 0], embedding_multiplier=12.0, logits_scaling=8.0,
@@ -441,6 +454,7 @@ PUBLISHED = {
     "granite4": dict(layer_types=["attention"] * 2, init_method="mup", normalization_function="rmsnorm", time_step_limit=None),
     "granite4-h": dict(layer_types=["mamba", "attention", "mamba"], init_method="mup", normalization_function="rmsnorm", position_embedding_type="nope",
                        time_step_limit=None, rope_theta=10000, rope_scaling=None),
+    "nemotron-h": dict(hybrid_override_pattern="M-*M-", layers_block_type=None, num_hidden_layers=5),
     "exaone4": dict(sliding_window_pattern="LLG", layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
     "seed-oss": {},
     "arcee": {},
@@ -500,7 +514,7 @@ USES = {
 }
 USE_OF = {part: use for use, (_, parts) in USES.items() for part in parts.split()}
 PLANTED = ("down", "gate", "attention out", "v")  # outliers, by layer
-EMBEDDINGS = ("embed_tokens", "wte", "word_embeddings", "embed_in")
+EMBEDDINGS = ("embed_tokens", "embeddings", "wte", "word_embeddings", "embed_in")
 POSITIONS = ("wpe", "embed_positions")
 
 

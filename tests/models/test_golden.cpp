@@ -118,6 +118,10 @@ constexpr Family kFamilies[] = {
     {"granite4"},
     {"granite4-h"},
     {"granite4-h-moe", 1.2e-2, 0.15},
+    {"nemotron-h", 5e-3, 0.15},
+    {"nemotron-h-moe", 1.2e-2, 0.15},
+    {"bamba", 6e-3, 0.15},
+    {"mamba2", 6e-3, 0.15},
     {"granite-swa"},
     {"hyperclovax"},
     {"seed-oss"},
@@ -154,10 +158,12 @@ Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
 }
 
-// The up matrix of a layer, or where it has experts theirs.
+// The up matrix of a layer, or where it has experts theirs, or Mamba-2's first.
 Packed up_matrix(Model& model, uint32_t layer) {
   const Packed up = packed_matrix(model, linnet::kFfnUp, layer);
-  return up.panels ? up : packed_matrix(model, linnet::kExpertUp, layer);
+  if (up.panels) return up;
+  const Packed experts = packed_matrix(model, linnet::kExpertUp, layer);
+  return experts.panels ? experts : packed_matrix(model, linnet::kMambaIn, layer);
 }
 
 }  // namespace
@@ -224,7 +230,7 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
     Model swapped(src, LINNET_I8G128, 0, false);  // scales of the first two panels' outputs change places, in every layer's up and down
     for (uint32_t layer = 0; layer < clean.desc.n_layers; ++layer)
-      for (const linnet::Role role : {linnet::kFfnUp, linnet::kFfnDown, linnet::kAttnV, linnet::kAttnVB}) {
+      for (const linnet::Role role : {linnet::kFfnUp, linnet::kFfnDown, linnet::kAttnV, linnet::kAttnVB, linnet::kMambaOut}) {
         const Packed w = packed_matrix(swapped, role, layer);
         if (!w.panels) continue;  // V comes from one of two
         for (uint32_t i = 0; i < 8; ++i) std::swap(w.scales[i], w.scales[15 - i]);

@@ -101,6 +101,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"gemma4-e2b", LINNET_I8, LINNET_I8},
                {"granite4-h", LINNET_I8, LINNET_I8},
                {"granite4-h-moe", LINNET_I8, LINNET_F16, 2, 40},
+               {"nemotron-h-moe", LINNET_I8, LINNET_I8},
                {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);

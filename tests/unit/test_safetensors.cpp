@@ -882,6 +882,56 @@ TEST_CASE("config: Granite 4 with Mamba-2") {
   REFUSED(config(with("mamba_d_conv", "1"), &s, e), LINNET_BAD_FILE, "conv_taps = 1");
 }
 
+TEST_CASE("config: layers of one step, and Mamba-2 alone") {
+  Keys keys = family("nemotron_h", "NemotronHForCausalLM");
+  for (const auto& [key, value] : Keys{{"hybrid_override_pattern", "\"M-*E\""},
+                                       {"num_hidden_layers", "4"},
+                                       {"mamba_num_heads", "96"},
+                                       {"mamba_head_dim", "80"},
+                                       {"layer_norm_epsilon", "1e-05"},
+                                       {"mlp_hidden_act", "\"relu2\""},
+                                       {"n_routed_experts", "8"},
+                                       {"num_experts_per_tok", "2"},
+                                       {"moe_intermediate_size", "24"},
+                                       {"moe_shared_expert_intermediate_size", "40"},
+                                       {"n_group", "1"},
+                                       {"topk_group", "1"},
+                                       {"moe_latent_size", "null"},
+                                       {"time_step_limit", "[0.0, Infinity]"}})
+    keys[key] = value;
+  for (const char* key : {"rms_norm_eps", "hidden_act", "rope_theta"}) keys.erase(key);
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.mamba_heads == 96 && s.mamba_head_dim == 80 && s.mamba_groups == 8 && s.rope_kind == kRopeNone && s.n_experts == 8));
+  CHECK((s.shared_ff == 40 && s.router_norm && s.router_kind == kRouterSigmoid && s.activation == kActRelu2 && s.ungated));
+  ACCEPTED(config(with("hybrid_override_pattern", "\"M-*M\""), &s, e));
+  CHECK((s.n_experts == 0 && s.router_kind == kRouterSoftmax && s.shared_ff == 0));
+  ACCEPTED(config(with("hybrid_override_pattern", "\"*--E\""), &s, e));
+  CHECK((s.mamba_heads == 0 && s.conv_taps == 0));
+  REFUSED(config(with("hybrid_override_pattern", "\"M-*\""), &s, e), LINNET_BAD_FILE, "'num_hidden_layers' 4 beside 3 kinds of layers");
+  REFUSED(config(with("hybrid_override_pattern", "\"M-*X\""), &s, e), LINNET_BAD_FILE, "not a string of M, *, - and E");
+  REFUSED(config(with("hybrid_override_pattern", "null"), &s, e), LINNET_BAD_FILE, "'hybrid_override_pattern'");
+  REFUSED(config(with("layers_block_type", R"(["mamba", "mlp", "attention", "conv"])"), &s, e), LINNET_UNSUPPORTED, "layer type \"conv\"");
+  ACCEPTED(config(with("layers_block_type", R"(["mamba", "mlp", "attention", "moe"])"), &s, e));
+  REFUSED(config(with("moe_latent_size", "128"), &s, e), LINNET_UNSUPPORTED, "moe_latent_size");
+  REFUSED(config(with("use_bias", "true"), &s, e), LINNET_UNSUPPORTED, "use_bias");
+
+  keys = family("mamba2", "Mamba2ForCausalLM");
+  for (const auto& [key, value] :
+       Keys{{"hidden_size", "32"}, {"num_heads", "4"}, {"head_dim", "16"}, {"n_groups", "2"}, {"state_size", "12"}})
+    keys[key] = value;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.mamba_heads == 4 && s.mamba_head_dim == 16 && s.n_heads == 1 && s.head_dim == 1));
+  REFUSED(config(with("rms_norm", "false"), &s, e), LINNET_UNSUPPORTED, "rms_norm");
+  REFUSED(config(with("num_heads", "null"), &s, e), LINNET_BAD_FILE, "'num_heads' is missing");
+  REFUSED(config(with("head_dim", "8"), &s, e), LINNET_BAD_FILE, "'head_dim' 8 is not 'expand' 2");
+}
+
 TEST_CASE("config: Granite 4 without Mamba layers, and windows that follow no period") {
   Keys keys = family("granitemoehybrid", "GraniteMoeHybridForCausalLM");
   for (const auto& [key, value] : Keys{{"num_local_experts", "0"},
