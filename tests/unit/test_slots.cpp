@@ -300,6 +300,7 @@ TEST_CASE("states after random calls are those of a plain loop over the tokens")
 }
 
 TEST_CASE("states after cuts of any depth are those of a plain loop, with few checkpoints and with many") {
+  std::map<std::string, int> done;
   for (const uint32_t n : {1u, 2u, 5u, 1000u})
     for (const uint32_t every : {5u, 60u, 500u}) {
       Walk walk(n == 2 ? 1 : 7, n + every, n, every);
@@ -308,9 +309,9 @@ TEST_CASE("states after cuts of any depth are those of a plain loop, with few ch
       for (int i = 0; i < (kSanitized ? 400 : 2000) && right; ++i) right = walk.step_once(files);
       INFO(n << " checkpoints, every " << every);
       CHECK(right);
-      for (const char* what : {"append", "cancel", "truncate", "fork", "load", "deep", "again", "cancelled again"})
-        CHECK(walk.done[what] > 5);
+      for (const auto& [what, count] : walk.done) done[what] += count;
     }
+  for (const char* what : {"append", "cancel", "truncate", "fork", "load", "deep", "again", "cancelled again"}) CHECK(done[what] > 50);
 }
 
 TEST_CASE("a state's walk notices a checkpoint in the wrong place") {
