@@ -335,7 +335,7 @@ class MetadataReader {
   }
 
   Status numbers(ModelSpec* s) {
-    if (arch_->embd_scale_root) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
+    if (arch_->embd_scale_root || arch_->embd_scale_key) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
     if (arch_->form.scaled_layers)
       s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
     for (const GgufNumber& n : arch_->form.numbers) {
