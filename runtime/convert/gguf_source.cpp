@@ -412,6 +412,10 @@ class MetadataReader {
     if (arch_->nope_without_window) {
       if (s->window_from || !windowed_.empty())
         return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers without RoPE follow no period");
+      // llama.cpp's graph of Trinity has RoPE in all but every fourth layer, whatever the list says.
+      if (prefix_ == "afmoe." && s->window_pattern != (s->n_layers < 4 ? 0 : 4))
+        return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the period is ", s->window_pattern,
+                      ", only 4 is supported");
       s->nope_pattern = s->window_pattern;
     }
     if (s->window_chunks && s->window == 0) s->temp_scale = s->temp_positions = 0;
