@@ -1215,8 +1215,15 @@ constexpr Architecture kArchitectures[] = {
      .only =
          {{"route_norm", "true"}, {"score_func", "\"sigmoid\""}, {"num_expert_groups", "1"}, {"num_limited_groups", "1"}, {"n_group", "1"}},
      .absent = {.norm_eps = 1e-5, .n_context = 16384, .head_dim = 128, .window = 1024, .window_pattern = 4},
-     .experts = {.count = "num_experts", .norm = Has::kAlways, .n_absent = 64, .active_absent = 6, .first_absent = 1, .shared_absent = 2},
-     .form = {.none = true}},
+     .experts = {.count = "num_experts",
+                 .norm = Has::kAlways,
+                 .group_best = 2,
+                 .n_absent = 64,
+                 .active_absent = 6,
+                 .first_absent = 1,
+                 .shared_absent = 2,
+                 .norm_in_gguf = false},
+     .form = {.names = {{kAttnGate, "attn_gate.weight"}}}},
     // GPT-J
     {.name = "gptj",
      .hf_class = "GPTJForCausalLM",

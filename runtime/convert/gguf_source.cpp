@@ -358,7 +358,7 @@ class MetadataReader {
   }
 
   Status numbers(ModelSpec* s) {
-    if (arch_->embd_scale_root) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
+    if (arch_->embd_scale_root || arch_->embd_scale_key) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
     if (arch_->form.scaled_layers)
       s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
     for (const GgufNumber& n : arch_->form.numbers) {
@@ -435,6 +435,10 @@ class MetadataReader {
     if (arch_->nope_without_window) {
       if (s->window_from || !windowed_.empty())
         return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers without RoPE follow no period");
+      // llama.cpp's graph of Trinity has RoPE in all but every fourth layer, whatever the list says.
+      if (prefix_ == "afmoe." && s->window_pattern != (s->n_layers < 4 ? 0 : 4))
+        return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the period is ", s->window_pattern,
+                      ", only 4 is supported");
       s->nope_pattern = s->window_pattern;
     }
     if (s->window_chunks && s->window == 0) s->temp_scale = s->temp_positions = 0;

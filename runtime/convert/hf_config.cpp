@@ -216,7 +216,7 @@ class ConfigReader : ConfigKeys {
     if (of.norm == Has::kNever && norm) return refuse(LINNET_UNSUPPORTED, "'norm_topk_prob' true of '", arch_->name, "' is not supported");
     spec->router_norm = of.norm == Has::kAlways || norm;
     LINNET_TRY(read_number(config_, "routed_scaling_factor", &ModelSpec::router_scale, spec));
-    if (!of.group_best) return LINNET_OK;
+    if (!of.group_best || of.norm == Has::kAlways) return LINNET_OK;  // Trinity has one group
     if (get_string(config_, "topk_method", &method) == Got::kWrong)
       return wrong("topk_method", *json_member(config_, "topk_method"), "a string");
     if (method == "greedy") return LINNET_OK;

@@ -48,6 +48,7 @@ def show_number(v):
 
 # What a GGUF file of the family cannot say (llama.cpp has it as a constant, or leaves it out) is set to what it means there: of config.json.
 CHANGED = {
+    "afmoe": {"global_attn_every_n_layers": 4, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]},
     "deepseek-v2-moe": {"rope_scaling": {"type": "yarn", "beta_fast": 32, "beta_slow": 1, "factor": 8.0, "mscale": 0.7, "mscale_all_dim": 0.7, "original_max_position_embeddings": 16}},
     "falcon-7b": {"num_kv_heads": 1},
     "gemma2": {"query_pre_attn_scalar": 8},
@@ -71,7 +72,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have, or whose files linnet does not read.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "afmoe", "ernie4-5-moe", "hunyuan-moe", "minicpm3", "bamba", "mamba2", "nemotron-h", "nemotron-h-moe")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "ernie4-5-moe", "hunyuan-moe", "minicpm3", "bamba", "mamba2", "nemotron-h", "nemotron-h-moe")
 
 
 def copy_changed(folder, to):

@@ -516,6 +516,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"gemma2", "'gemma2' cannot say attn_scale = 0.27"},
                {"smollm3", "'smollm3' cannot say nope_pattern = 3"},
                {"llama4", "attention.sliding_window' = 18"},
+               {"afmoe", "attention.sliding_window_pattern': the period is 3"},
                {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"},
                {"falcon-rw", "'falcon' cannot say the slopes"},
                {"gptj", "architecture 'gptj'"},
