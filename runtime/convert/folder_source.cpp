@@ -349,6 +349,10 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
   } else {
     LINNET_TRY(one_by_one ? add_by_head(in, *entry, layer, &tensor, out->keep, err) : read_tensor(in, *entry, out, &tensor, err));
   }
+  if (float scale = 0; role == kLayerScale) {  // in packed files 0 counts as 1
+    LINNET_TRY(tensor.rows(0, 1, &scale, err));
+    if (scale == 0) return fail(err, LINNET_UNSUPPORTED, "tensor '", tensor.source_name, "' is 0: not supported");
+  }
   out->tensors.push_back(std::move(tensor));
   return LINNET_OK;
 }

@@ -22,7 +22,7 @@ struct Loader;
 struct LayerInput {
   Matrix gate, proj;  // (layer_embd, d_model), (d_model, layer_embd), or empty
   const float* norm;  // (d_model)
-  float scale;        // of the layer; 1 where the model has none
+  float scale;        // of the layer; 1 where the model has none, or 0
 };
 
 extern const TensorRole kLayerInputRoles[];
