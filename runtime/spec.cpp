@@ -517,8 +517,8 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
     return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd = ", s.layer_embd, " beside layer_embd_vocab = ", s.layer_embd_vocab,
                 ", must be a multiple of ", kPanel, " and both 0 or neither");
   if (uint64_t{s.layer_embd_vocab} * s.n_layers > 1u << 30)
-    return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd_vocab = ", s.layer_embd_vocab, " of n_layers = ", s.n_layers,
-                ": more than ", 1u << 30, " rows");
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd_vocab = ", s.layer_embd_vocab, " of n_layers = ", s.n_layers, ": more than ",
+                1u << 30, " rows");
   if (s.layer_embd && s.residual != kResidualSandwich)
     return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd = ", s.layer_embd, " beside residual = ", s.residual);
   LINNET_TRY(check_moe(s, err, label));

@@ -21,7 +21,7 @@ Status load_layer_input(Loader& in, uint32_t i, LayerInput* out) {
   LINNET_TRY(in.vector(kInputNorm, i, &out->norm));
   LINNET_TRY(in.vector(kLayerScale, i, &scale, true));
   out->scale = scale ? *scale : 1;
-  if (out->scale == 0) out->scale = 1;  // as all factors; files of sizes alone have it
+  if (out->scale == 0) out->scale = 1;               // as all factors; files of sizes alone have it
   if (!(out->scale > -1e30f && out->scale < 1e30f))  // NaN, too
     return fail(in.err, LINNET_BAD_FILE, "model file: layer ", i, ": ", role_row(kLayerScale).name, " is out of range");
   if (in.model->spec.layer_embd && !in.backend.ops->embed_layers)

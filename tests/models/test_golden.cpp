@@ -267,7 +267,8 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     INFO(name);
     CHECK(kl[0] < 1e-5);
     CHECK(kl[2] < i8_limit);
-    CHECK(kl[2] < kl[3]);  // 8 bits with a scale per 32 channels carry more than FP8
+    if (kl[4] == 0) return;  // no layer looks back at keys
+    CHECK(kl[2] < kl[3]);    // 8 bits with a scale per 32 channels carry more than FP8
     if (in_order) CHECK(kl[3] < kl[4]);
     CHECK(kl[4] < 0.2);
   };
