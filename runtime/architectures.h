@@ -21,7 +21,8 @@ enum class HfRows : uint8_t {
   kGated,     // of each head its queries, then their gate
   kPart,      // some of the role's, whose tensors lie one below the other in the order of their rows here
   kKeyHeads,  // of a gated delta net's key head its query, its key, its values, their gate; or its values' betas, then alphas
-  kSteps      // of Mamba-2: gate, x, B and C, then the steps
+  kSteps,     // of Mamba-2: gate, x, B and C, then the steps
+  kEachHead   // a row for each head, which all its channels have
 };
 
 // A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
@@ -77,6 +78,7 @@ struct HfDefaults {
   double rope_base = 10000;
   double rope_local_base = 0;  // rope_local_base_freq; 0: layers with a window have the same RoPE as the others
   double rotary = 0;           // partial_rotary_factor; 0: RoPE turns all of a head, whatever the key says must be 1
+  double turned = 0;           // the same of "proportional" RoPE, of which the fastest pairs turn; 0: no such RoPE
   uint32_t rotary_dim = 0;     // the same as a count, where that is the key
   uint32_t rope_original = 0;  // original_max_position_embeddings, where that key stands beside rope_scaling
   uint32_t n_context = 2048;

@@ -382,8 +382,9 @@ class ConfigReader : ConfigKeys {
     }
     if (arch_->gemma4) {
       spec->rope_local_dim = spec->head_dim, spec->rope_dim = global_dim_;
-      if (const json* given = json_member(config_, "rope_parameters"); !given || given->is_null()) LINNET_TRY(read_turned(0.25, spec));
     }
+    if (const json* given = json_member(config_, "rope_parameters"); arch_->absent.turned > 0 && (!given || given->is_null()))
+      LINNET_TRY(read_turned(arch_->absent.turned, spec));
     const json *rope = nullptr, *local = nullptr;
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
       const json* found = json_member(config_, key);
@@ -449,7 +450,7 @@ class ConfigReader : ConfigKeys {
     for (const char* key : {"type", "rope_type"})  // the newer key counts where both are there
       if (get_string(rope, key, &type) == Got::kWrong) return wrong(key, *json_member(rope, key), "a string");
     if (type == "su") type = "longrope";
-    if (type == "proportional" && arch_->gemma4) {
+    if (type == "proportional" && arch_->absent.turned > 0) {
       double share = 1;
       if (const json* value = json_member(rope, "partial_rotary_factor"); get_double(rope, "partial_rotary_factor", &share) == Got::kWrong)
         return wrong("partial_rotary_factor", *value, "a number");
@@ -472,7 +473,7 @@ class ConfigReader : ConfigKeys {
       if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context)))
         continue;
       if (arch_->delta && (key == "mrope_interleaved" || key == "mrope_section")) continue;  // a text's three positions are the same
-      if (key == "partial_rotary_factor" && arch_->gemma4) continue;
+      if (key == "partial_rotary_factor" && arch_->absent.turned > 0) continue;
       if (key != "partial_rotary_factor")
         return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
@@ -663,6 +664,21 @@ class ConfigReader : ConfigKeys {
   // Which layers are short convolutions; and d_ff, of which files say what it is made from.
   Status read_convolutions(ModelSpec* spec) {
     LINNET_TRY(read_number(config_, "conv_L_cache", &ModelSpec::conv_taps, spec));
+    if (!arch_->absent.window) LINNET_TRY(read_adjusted(spec));
+    const json *types = json_member(config_, "layer_types"), *full = json_member(config_, "full_attn_idxs");
+    if (types && !types->is_null()) return read_mixers(*types, "conv", kMixerConv, spec);
+    if (arch_->absent.window) {
+      json pattern = json::array();
+      for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i)  // more are refused
+        pattern.push_back(i % 4 == 2 ? "full_attention" : i % 4 || i == 0 ? "conv" : "sliding_attention");
+      return pattern.size() == spec->n_layers ? read_mixers(pattern, "conv", kMixerConv, spec) : LINNET_OK;
+    }
+    if (full && !full->is_null() && !full->is_array()) return wrong("full_attn_idxs", *full, "a list of layers");
+    return set_mixers(spec, kMixerConv,
+                      [&](uint32_t i) { return !full || full->is_null() || std::find(full->begin(), full->end(), i) != full->end(); });
+  }
+  // LFM2's d_ff is two thirds of what the key says, rounded up.
+  Status read_adjusted(ModelSpec* spec) {
     bool adjust = !arch_->experts.count;
     double by = 1;
     uint32_t multiple = 256;
@@ -677,21 +693,31 @@ class ConfigReader : ConfigKeys {
       const uint64_t d_ff = width < 1e9 ? div_up(static_cast<uint64_t>(width), multiple) * multiple : UINT32_MAX;
       spec->d_ff = d_ff > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(d_ff);
     }
-    const json *types = json_member(config_, "layer_types"), *full = json_member(config_, "full_attn_idxs");
-    if (!types || types->is_null()) {
-      if (full && !full->is_null() && !full->is_array()) return wrong("full_attn_idxs", *full, "a list of layers");
-      return set_mixers(spec, kMixerConv,
-                        [&](uint32_t i) { return !full || full->is_null() || std::find(full->begin(), full->end(), i) != full->end(); });
-    }
-    return read_mixers(*types, "conv", kMixerConv, spec);
+    return LINNET_OK;
   }
 
   // Layers of attention and of another kind, which layer_types names.
   Status read_mixers(const json& types, std::string_view name, Mixer mixer, ModelSpec* spec) {
     if (!types.is_array() || types.size() != spec->n_layers) return wrong("layer_types", types, "a list with one entry per layer");
-    for (const json& type : types)
-      if (type != "full_attention" && type != name) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
-    return set_mixers(spec, mixer, [&](uint32_t i) { return types[i] == "full_attention"; });
+    uint32_t window = arch_->absent.window;
+    if (const json* value = json_member(config_, "sliding_window"); window && value)
+      if (get_u32(config_, "sliding_window", &window) != Got::kFound || window == 0)
+        return wrong("sliding_window", *value, "a count above 0");
+    const auto windowed = [&](uint32_t i) { return window && types[i] == "sliding_attention"; };
+    for (uint32_t i = 0; i < spec->n_layers; ++i)
+      if (types[i] != "full_attention" && types[i] != name && !windowed(i))
+        return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(types[i]), " is not supported");
+    if (std::find(types.begin(), types.end(), "sliding_attention") == types.end()) spec->rope_local_base = 0;
+    LINNET_TRY(set_mixers(spec, mixer, [&](uint32_t i) { return types[i] != name; }));
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
+      layers.push_back(layer_spec(*spec, i));
+      if (!windowed(i)) continue;
+      layers[i].window = window;
+      layers[i].rope = spec->rope_local_base > 0 ? LayerRope::kLocal : LayerRope::kMain;
+    }
+    if (window && !layers.empty()) set_layers(spec, &out_->layers, layers);
+    return LINNET_OK;
   }
   template <class Attends>
   Status set_mixers(ModelSpec* spec, Mixer mixer, const Attends& attends) {

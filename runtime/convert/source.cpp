@@ -260,6 +260,8 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
                      first = t.role == kMambaDt ? in : 0;
       return {in + s.mamba_heads, [first](uint32_t i) { return first + i; }};
     }
+    case HfRows::kEachHead:
+      return {s.n_heads, [dim](uint32_t i) { return i / dim; }};
     case HfRows::kPart:
     case HfRows::kOwn:
       break;

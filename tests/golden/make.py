@@ -352,6 +352,9 @@ MODELS = {
     "lfm2-moe": tiny("lfm2_moe", 45, hidden_size=24, intermediate_size=36, moe_intermediate_size=12, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
                      num_dense_layers=1, num_experts=5, num_experts_per_tok=2, routed_scaling_factor=1.5, layer_types=["conv", "conv", "full_attention", "conv"],
                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=20000.0)),
+    # Seven taps, windows, RoPE that turns half of the pairs where all is seen, a gate for each head, norms of what branches give.
+    "lfm3": tiny("lfm3", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=5, num_attention_heads=4, num_key_value_heads=2, head_dim=12, sliding_window=9,
+                 layer_types=["conv", "full_attention", "sliding_attention", "conv", "full_attention"], max_position_embeddings=128),
     # Gated delta nets, three value heads to a key head, beside attention whose gate lies in its queries' matrix.
     "qwen3-5": tiny("qwen3_5_text", 45, hidden_size=40, intermediate_size=44, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
                     linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=12, linear_value_head_dim=20, linear_conv_kernel_dim=4,
@@ -678,8 +681,8 @@ def search(name):
         routed = router_gap(model, tokens + out)
         if gap < MARGIN or routed < ROUTER_GAP * (4 if hasattr(config, "mamba_n_heads") else 1) or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
-        limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear", "nemotron", "falcon_h1", "bamba", "mamba2")) else 0.5):  # norms of what states give amplify
+        limit = 1.2e-2 if config.model_type == "lfm3" else KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS  # LFM3's products of three are normed
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear", "nemotron", "falcon_h1", "bamba", "mamba2", "lfm3")) else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 

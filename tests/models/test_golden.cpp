@@ -139,6 +139,7 @@ constexpr Family kFamilies[] = {
     {"kimi-linear", 1.2e-2, 0.15},
     {"lfm2-taps"},
     {"lfm2-moe", 1.2e-2, 0.15},
+    {"lfm3", 1.2e-2, 0.15},
 };
 
 // The mutable bytes of a packed matrix.

@@ -102,6 +102,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"granite4-h", LINNET_I8, LINNET_I8},
                {"granite4-h-moe", LINNET_I8, LINNET_F16, 2, 40},
                {"nemotron-h-moe", LINNET_I8, LINNET_I8},
+               {"lfm3", LINNET_I8, LINNET_I8, 2, 30},
                {"switch", LINNET_I8, LINNET_I8}};
   int cancelled = 0;  // while tokens were computed again
   for (const auto& kind : kinds) {
