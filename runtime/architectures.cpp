@@ -509,6 +509,21 @@ constexpr HfTensor kPhiTensors[] = {
     {"mlp.fc2.bias", kFfnDownBias},
 };
 
+constexpr HfTensor kNanochatTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"/lm_head.weight", kOutput},
+    {"self_attn.q_proj.weight", kAttnQ, HfRows::kOtherHalf},
+    {"self_attn.k_proj.weight", kAttnK, HfRows::kOtherHalf},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias, HfRows::kOtherHalf},
+    {"self_attn.k_proj.bias", kAttnKBias, HfRows::kOtherHalf},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"mlp.fc1.weight", kFfnUp},
+    {"mlp.fc2.weight", kFfnDown},
+};
+
 constexpr HfTensor kLfm2Tensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"embedding_norm.weight", kOutputNorm},  // which is none of the embeddings
@@ -701,6 +716,7 @@ constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
 constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLfm2Tensors), {}};
+constexpr HfNames kNanochatNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kNanochatTensors), {}};
 constexpr HfNames kOlmoHybridNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kOlmoHybridTensors), {}, {"mtp."}};
 constexpr HfNames kKimiLinearNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kKimiLinearTensors), {}};
 constexpr HfNames kQwen35Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}};
@@ -1650,6 +1666,19 @@ constexpr Architecture kArchitectures[] = {
      .mlp_bias = Has::kByKey,
      .spec = {.activation = kActRelu2, .ungated = 1},
      .absent = {.norm_eps = 1e-5, .n_context = 4096}},
+    // nanochat: RoPE turns the other way, and q's and k's norm stands behind it, which without weights is the same
+    {.name = "nanochat",
+     .hf_class = "NanoChatForCausalLM",
+     .gguf = "nanochat",
+     .names = &kNanochatNames,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .norms_of_ones = true,
+     .spec = {.activation = kActRelu2, .qk_norm = kQkNormHead, .ungated = 1, .logit_softcap = 15, .embd_norm = 1},
+     .numbers = {"final_logit_softcapping"},
+     .form = {.none = true}},
     // Jais 2
     {.name = "jais2",
      .hf_class = "Jais2ForCausalLM",

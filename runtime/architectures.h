@@ -22,7 +22,8 @@ enum class HfRows : uint8_t {
   kPart,      // some of the role's, whose tensors lie one below the other in the order of their rows here
   kKeyHeads,  // of a gated delta net's key head its query, its key, its values, their gate; or its values' betas, then alphas
   kSteps,     // of Mamba-2: gate, x, B and C, then the steps
-  kEachHead   // a row for each head, which all its channels have
+  kEachHead,  // a row for each head, which all its channels have
+  kOtherHalf  // of each head the second half, then the first: so that channels turn the usual way
 };
 
 // A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
@@ -162,6 +163,7 @@ struct Architecture {
   bool rope_local_plain = false;                       // RoPE is not scaled in layers with a window
   bool rope_temperature = false;  // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;   // q's and k's norm has no weights, and layers without RoPE have none
+  bool norms_of_ones = false;     // no norm has weights
   bool learned_positions = false;        // as many as max_position_embeddings
   bool norm_plus_one = false;            // norms multiply with 1 + weight
   bool embd_scale_root = false;          // embeddings are multiplied with the root of d_model

@@ -69,16 +69,17 @@ void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>
 
 // Of a role that config.json alone says.
 bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
-  const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
-  if (role == kAttnVNorm) {
+  const Architecture& a = *config.architecture;
+  const bool of_heads = role == kAttnQNorm || role == kAttnKNorm;
+  const bool norm = of_heads || role == kAttnNorm || role == kFfnNorm || role == kOutputNorm || role == kEmbdNorm;
+  if (role == kAttnVNorm || (norm && a.norms_of_ones) || (of_heads && a.qk_norm_of_ones)) {
     out->tensors.push_back(computed_tensor(role, layer, std::vector<float>(role_n(role, layer, out->spec), 1.0f)));
     return true;
   }
-  const std::vector<float>* values = role == kAlibi                                                ? &config.alibi
-                                     : role == kRopeShort                                          ? &config.rope_short
-                                     : role == kRopeLong                                           ? &config.rope_long
-                                     : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones
-                                                                                                   : nullptr;
+  const std::vector<float>* values = role == kAlibi       ? &config.alibi
+                                     : role == kRopeShort ? &config.rope_short
+                                     : role == kRopeLong  ? &config.rope_long
+                                                          : nullptr;
   if (!values) return false;
   out->tensors.push_back(computed_tensor(role, layer, *values));
   return true;

@@ -262,6 +262,8 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
     }
     case HfRows::kEachHead:
       return {s.n_heads, [dim](uint32_t i) { return i / dim; }};
+    case HfRows::kOtherHalf:
+      return {n, [dim](uint32_t i) { return i / dim * dim + (i + dim / 2) % dim; }};
     case HfRows::kPart:
     case HfRows::kOwn:
       break;

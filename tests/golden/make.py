@@ -355,6 +355,8 @@ MODELS = {
     # Seven taps, windows, RoPE that turns half of the pairs where all is seen, a gate for each head, norms of what branches give.
     "lfm3": tiny("lfm3", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=5, num_attention_heads=4, num_key_value_heads=2, head_dim=12, sliding_window=9,
                  layer_types=["conv", "full_attention", "sliding_attention", "conv", "full_attention"], max_position_embeddings=128),
+    # No norm has weights, RoPE turns the other way, and heads are normed behind it.
+    "nanochat": tiny("nanochat", 44, hidden_size=40, intermediate_size=60, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128),
     # Gated delta nets, three value heads to a key head, beside attention whose gate lies in its queries' matrix.
     "qwen3-5": tiny("qwen3_5_text", 45, hidden_size=40, intermediate_size=44, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
                     linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=12, linear_value_head_dim=20, linear_conv_kernel_dim=4,
