@@ -89,7 +89,7 @@ class Walk {
     p_.n_pool = p_.n_context + below(2 * p_.n_context);
     p_.n_rollback = 1 + below(24);
     if (with_states_)
-      p_.n_checkpoints = std::array{0, 1, 2, 50, int{LINNET_CHECKPOINTS_NONE}}[below(5)], p_.checkpoint_every = 1 + below(70);
+      p_.n_checkpoints = std::array{0u, 1u, 2u, 50u, uint32_t{LINNET_CHECKPOINTS_NONE}}[below(5)], p_.checkpoint_every = 1 + below(70);
     p_.n_logits = 1 + below(p_.n_chunk < 3 ? p_.n_chunk : 3);
     p_.when_full = cell.policy;
     if (cell.policy == LINNET_FULL_DROP_OLDEST) p_.n_keep = below(33);
