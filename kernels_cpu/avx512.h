@@ -395,7 +395,7 @@ inline __attribute__((always_inline)) void few_rows(const BlockTile& t) {
   for (size_t g = 0; g < t.groups; ++g, w += 256) {
     __m512i dot[R][4];
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) dot[r][p] =
-        _mm512_set1_epi32(t.sum128[static_cast<size_t>(r) * t.x_groups + g]);
+        _mm512_set1_epi32(t.w_min ? 0 : t.sum128[static_cast<size_t>(r) * t.x_groups + g]);
     for (const int8_t* end = x + t.n; x != end; x += 4, w += 256) {
       __m512i u[4];
       UNROLL for (int p = 0; p < 4; ++p) u[p] = _mm512_load_si512(w + p * 64);
@@ -429,7 +429,10 @@ __attribute__((noinline)) void add_block(const BlockTile& t, bool first) {
     }
     for (size_t g = 0; g < t.groups; ++g) {
       __m512 w[4];
-      UNROLL for (int p = 0; p < 4; ++p) w[p] = _mm512_load_ps(t.w_min[g][p]);
+      UNROLL for (int p = 0; p < 4; ++p) {
+        w[p] = _mm512_load_ps(t.w_min[g][p]);
+        asm("" : "+v"(w[p]));  // else it is loaded for every row
+      }
       UNROLL for (int r = 0; r < R; ++r) {
         const __m512 x = _mm512_set1_ps(x_sum[r][g]);
         UNROLL for (int p = 0; p < 4; ++p) acc[r][p] = _mm512_fmadd_ps(w[p], x, acc[r][p]);
