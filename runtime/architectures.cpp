@@ -1816,7 +1816,7 @@ constexpr Architecture kArchitectures[] = {
                  .norm_absent = true,
                  .group_best = 2,
                  .norm_in_gguf = false},
-     .form = {.none = true}},
+     .form = {.experts = "nemotron_h_moe", .names = {{kFfnNorm, "attn_norm.weight"}}}},
     // Bamba
     {.name = "bamba",
      .hf_class = "BambaForCausalLM",
@@ -1835,8 +1835,7 @@ constexpr Architecture kArchitectures[] = {
               .mamba_conv_bias = 1,
               .mamba_norm = kMambaNormLast},
      .ignored = {"num_logits_to_keep", "z_loss_coefficient"},
-     .absent = {.norm_eps = 1e-5, .rotary = 0.5, .n_context = 262144, .n_kv_heads = 8},
-     .form = {.none = true}},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.5, .n_context = 262144, .n_kv_heads = 8}},
     // Mamba-2 alone
     {.name = "mamba2",
      .hf_class = "Mamba2ForCausalLM",
@@ -1849,8 +1848,7 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.conv_taps = 4, .mamba_groups = 8, .mamba_state_dim = 128, .mamba_conv_bias = 1, .mamba_norm = kMambaNormLast},
      .ignored = {"time_step_rank", "norm_before_gate"},
      .only = {{"rms_norm", "true"}},
-     .absent = {.norm_eps = 1e-5, .n_context = 1048576},
-     .form = {.none = true}},
+     .absent = {.norm_eps = 1e-5, .n_context = 1048576}},
     // Granite with windows, sinks, and a RoPE base for each layer
     {.name = "granite_swa",
      .hf_class = "GraniteSWAForCausalLM",
@@ -1970,14 +1968,18 @@ HfNames whole_names(const HfWhole& whole, const HfNames& text) {
   return names;
 }
 
+bool has_gguf_name(const Architecture& a, std::string_view name) {
+  return name == a.gguf || (a.form.mamba && name == a.form.mamba) || (a.form.experts && name == a.form.experts);
+}
+
 const Architecture* architecture_by_gguf(std::string_view name) {
   for (const Architecture& a : kArchitectures)
-    if (name == a.gguf || (a.form.mamba && name == a.form.mamba)) return &a;
+    if (has_gguf_name(a, name)) return &a;
   return nullptr;
 }
 
 const char* gguf_architecture(const Architecture& a, const ModelSpec& spec) {
-  return a.form.mamba && spec.mamba_heads ? a.form.mamba : a.gguf;
+  return a.form.mamba && spec.mamba_heads ? a.form.mamba : a.form.experts && spec.n_experts ? a.form.experts : a.gguf;
 }
 
 namespace {

@@ -63,7 +63,10 @@ void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, G
 
 void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
   if (!a.experts.count) return;
-  if (a.experts.group_best) {
+  if (a.one_step) {
+    if (s.n_experts) b->u32(p + "expert_shared_count", s.shared_ff ? 1 : 0);
+    if (s.n_experts) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
+  } else if (a.experts.group_best) {
     b->u32(p + "leading_dense_block_count", s.n_experts ? s.moe_first : s.n_layers);
     b->u32(p + "expert_shared_count", s.n_experts ? s.shared_ff / s.expert_ff : 0);
     if (!s.n_experts) b->u32(p + "expert_feed_forward_length", s.d_ff);  // asked for all the same
@@ -134,6 +137,11 @@ Status check_ones(const SourceTensor& t, Error* err) {
 
 }  // namespace
 
+const char* norm_eps_key(const Architecture& a) {
+  const bool other = a.spec.norm == kNormLayer || (a.one_step && !a.mamba_alone);  // Nemotron-H, though its norms are RMS
+  return other ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon";
+}
+
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer) {
   char name[kRoleNameBytes];
   role_name(role, layer, name);
@@ -162,7 +170,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
   if (spec.n_layers == 0 || !a) return LINNET_OK;
   if (a->form.none) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
-    if (spec.rope_dim != spec.head_dim)
+    if (spec.rope_dim != spec.head_dim && !spec.mamba_heads)  // whose converter takes all of a head whatever RoPE turns
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim,
                   " cannot be reordered to pairs");
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
@@ -172,7 +180,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
     for (SourceTensor& t : source->tensors) tile_values(&t, spec, true);
     spec.delta_tiled = 1;
   }
-  if (spec.mamba_heads && spec.rope_kind == kRopeNone && a->rope_gguf == kRopePairs)  // as their converter does all the same
+  if (spec.mamba_heads && spec.rope_kind == kRopeNone && spec.head_dim % 2 == 0)  // as their converter does all the same
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
   if (spec.rope_scaling == kRopeScaleLlama3) {
     if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
@@ -237,16 +245,29 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "context_length", s.n_context);
   b->u32(p + "embedding_length", s.d_model);
   b->u32(p + "block_count", s.n_layers);
-  b->u32(p + "feed_forward_length", d_ff);
-  b->u32(p + "attention.head_count", s.n_heads);
-  std::vector<int32_t> heads;
-  for (uint32_t i = 0; i < s.n_layers && s.conv_taps && !s.delta_value_heads; ++i)
-    heads.push_back(layer_spec(s, i).mixer == kMixerAttention ? static_cast<int32_t>(s.n_kv_heads) : 0);
-  if (heads.empty())
-    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
-  else
-    b->i32s(p + "attention.head_count_kv", heads);
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
+  std::vector<int32_t> heads, widths;
+  bool attends = false, feeds = false, passed = false;  // some layers do, some do not feed
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    const LayerSpec l = layer_spec(s, i);
+    attends = attends || l.mixer == kMixerAttention || l.mixer == kMixerLatent;
+    feeds = feeds || l.feed_forward != kFeedForwardNothing;
+    passed = passed || l.feed_forward == kFeedForwardNothing;
+    heads.push_back(l.mixer == kMixerAttention ? static_cast<int32_t>(s.n_kv_heads) : 0);
+    widths.push_back(static_cast<int32_t>(l.feed_forward == kFeedForwardNothing   ? 0
+                                          : l.feed_forward == kFeedForwardExperts ? s.expert_ff
+                                                                                  : l.d_ff));
+  }
+  if (passed && feeds)
+    b->i32s(p + "feed_forward_length", widths);
+  else
+    b->u32(p + "feed_forward_length", passed ? 0 : d_ff);
+  b->u32(p + "attention.head_count", attends || feeds ? s.n_heads : 0);
+  if (!attends && !feeds) return;  // Mamba-2 alone
+  if ((s.conv_taps || passed) && !s.delta_value_heads)
+    b->i32s(p + "attention.head_count_kv", heads);
+  else
+    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
   b->u32(p + "attention.key_length", s.head_dim);
   b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
 }
@@ -255,8 +276,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture& a = family(s);
   const std::string p = std::string(gguf_architecture(a, s)) + ".";
-  put_size_keys(s, p, s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon",
-                shared_by_key(a, s) ? s.expert_ff : s.d_ff, b);
+  put_size_keys(s, p, norm_eps_key(a), shared_by_key(a, s) ? s.expert_ff : s.d_ff, b);
   if (s.kv_lora_rank) {
     if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);
     b->u32(p + "attention.kv_lora_rank", s.kv_lora_rank);
@@ -272,7 +292,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "ssm.group_count", s.mamba_groups);
     b->u32(p + "ssm.inner_size", s.mamba_heads * s.mamba_head_dim);
     b->u32(p + "ssm.time_step_rank", s.mamba_heads);
-    if (a.mamba) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
+    if (!a.mamba_alone) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
     if (shared_by_key(a, s)) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
   }
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");

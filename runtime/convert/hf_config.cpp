@@ -923,15 +923,15 @@ class ConfigReader : ConfigKeys {
   // What each layer is where it is one step alone; called when all of the experts is read.
   Status read_steps_of_layers(ModelSpec* spec) {
     std::vector<LayerSpec> layers;
-    bool experts = false, mamba = false;
+    bool experts = false, mamba = false, dense = false;
+    for (const char kind : blocks_) experts |= kind == 'E', mamba |= kind == 'M', dense |= kind == '-';
+    if (!dense) spec->d_ff = experts && spec->expert_ff ? spec->expert_ff : 1;  // of which nothing is
     for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
       LayerSpec l = layer_spec(*spec, i);
       const char kind = blocks_[i];
       l.mixer = kind == 'M' ? kMixerMamba : kind == '*' ? kMixerAttention : kMixerNoMixer;
       l.feed_forward = kind == '-' ? kFeedForwardDense : kind == 'E' ? kFeedForwardExperts : kFeedForwardNothing;
       l.rope = LayerRope::kNone;
-      experts |= kind == 'E';
-      mamba |= kind == 'M';
       layers.push_back(l);
     }
     if (!experts)

@@ -65,6 +65,8 @@ CHANGED = {
     "hunyuan": {"rope_scaling": None},
     "llama4": {"attention_chunk_size": 8192, "attn_scale": 0.1, "floor_scale": 8192, "layer_types": None, "max_position_embeddings": 16384, "no_rope_layer_interval": 4,
                "no_rope_layers": [1, 1, 1, 0]},
+    "bamba": {"attn_rotary_emb": 8},
+    "nemotron-h": {"n_group": None, "n_routed_experts": None, "num_experts_per_tok": None, "topk_group": None},
     "qwen3-5": {"full_attention_interval": 2},
     "qwen3-5-moe": {"full_attention_interval": 2},
     "qwen3-next": {"layer_types": ["linear_attention", "full_attention", "linear_attention"]},
@@ -72,7 +74,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have, or whose files linnet does not read.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "ernie4-5-moe", "hunyuan-moe", "minicpm3", "bamba", "mamba2", "lfm3", "nanochat", "nemotron-h", "nemotron-h-moe")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "lfm3", "nanochat")
 
 
 def copy_changed(folder, to):
@@ -99,6 +101,9 @@ def convert(folder, out):
         hparams.setdefault("rotary_pct", hparams["rope_parameters"]["partial_rotary_factor"])
     if name == "GraniteMoeHybridForCausalLM":  # the same
         hparams["layer_types"] = [{"full_attention": "attention"}.get(kind, kind) for kind in hparams["layer_types"]]
+    if name == "NemotronHForCausalLM":  # newer versions fill in experts, and it takes heads for 64 wide
+        hparams = json.loads((folder / "config.json").read_text())
+        hparams["d_head"] = hparams["mamba_head_dim"]
     # Layers without experts beside layers with them: their files have no names for these.
     for arch in (gguf.MODEL_ARCH.QWEN2MOE, gguf.MODEL_ARCH.QWEN3MOE):
         for t in (gguf.MODEL_TENSOR.FFN_GATE, gguf.MODEL_TENSOR.FFN_UP, gguf.MODEL_TENSOR.FFN_DOWN):
