@@ -1610,10 +1610,9 @@ constexpr Architecture kArchitectures[] = {
                  .n_absent = 256,
                  .active_absent = 8,
                  .first_absent = 1,
-                 .shared_absent = 1,
-                 .norm_in_gguf = false},
+                 .shared_absent = 1},
      .latent = true,
-     .form = {.none = true}},
+     .form = {.names = {{kDeltaOut, "attn_output.weight"}}}},
     // Seed-OSS
     {.name = "seed_oss",
      .hf_class = "SeedOssForCausalLM",

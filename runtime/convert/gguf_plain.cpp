@@ -38,6 +38,7 @@ double yarn_all(const Architecture& a, const ModelSpec& s) {
 }
 
 void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
+  if (s.rope_kind == kRopeNone && a.latent) b->u32(p + "rope.dimension_count", s.qk_rope_dim);
   if (s.rope_kind == kRopeNone) return;
   b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
   if (s.rope_local_base > 0) b->f32(p + "rope.freq_base_swa", static_cast<float>(s.rope_local_base));
@@ -82,7 +83,7 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
   if (!a.experts.group_best) return;
   b->u32(p + "expert_gating_func", s.router_kind == kRouterSigmoid ? 2 : 1);
   b->f32(p + "expert_weights_scale", s.router_scale > 0 ? static_cast<float>(s.router_scale) : 1.0f);
-  if (s.router_norm) b->boolean(p + "expert_weights_norm", true);
+  if (s.router_norm && !a.experts.norm_in_gguf) b->boolean(p + "expert_weights_norm", true);
   if (s.router_groups) {
     b->u32(p + "expert_group_count", s.router_groups);
     b->u32(p + "expert_group_used_count", s.router_top_groups);
@@ -91,6 +92,10 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
 
 void put_delta_nets(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
   b->u32(p + "ssm.conv_kernel", s.conv_taps);
+  if (s.delta_by_key) {  // as many heads as attention has
+    b->u32(p + "kda.head_dim", s.delta_key_dim);
+    return;
+  }
   b->u32(p + "ssm.state_size", s.delta_key_dim);
   b->u32(p + "ssm.group_count", s.delta_key_heads);
   b->u32(p + "ssm.time_step_rank", s.delta_value_heads);
@@ -153,10 +158,19 @@ std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role 
   return name;
 }
 
+std::vector<DeltaPart> delta_parts(const ModelSpec& s, Role role) {
+  const uint32_t each = role == kDeltaTaps ? s.conv_taps : 1, q = s.delta_key_heads * s.delta_key_dim * each,
+                 v = s.delta_value_heads * s.delta_value_dim * each;
+  if (role == kDeltaTaps) return {{"ssm_conv1d_q.weight", q}, {"ssm_conv1d_k.weight", q}, {"ssm_conv1d_v.weight", v}};
+  return {{"attn_q.weight", q}, {"attn_k.weight", q}, {"attn_v.weight", v}};
+}
+
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts) {
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
+  if (role == kDeltaTaps && spec.delta_by_key) return {spec.conv_taps, 1, rows / spec.conv_taps, 1};
+  if (role == kDeltaA && spec.delta_by_key) return {1, rows, 1, 1};
   if (role == kConvTaps || role == kDeltaTaps || role == kMambaTaps) return {spec.conv_taps, rows / spec.conv_taps};
   if (role == kMambaA || role == kMambaSkip) return {1, rows};
   if (role == kMambaNorm) return {rows / spec.mamba_groups, spec.mamba_groups};
@@ -217,10 +231,20 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
     if (a.form.gate_up && role == kFfnGate) continue;
     if (role == kMambaDt || (a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
+    if (spec.delta_by_key && (role == kDeltaIn || role == kDeltaTaps)) {
+      uint32_t first = 0;
+      for (const DeltaPart& part : delta_parts(spec, role)) {
+        PlainTensor to = {blk + part.name, gguf_dims(role, spec, t->k, part.rows, 1), *t};
+        choose_rows(&to.rows, part.rows, [first](uint32_t i) { return first + i; });
+        first += part.rows;
+        out->push_back(std::move(to));
+      }
+      continue;
+    }
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
-    if (a.delta && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)});
+    if (a.delta && spec.attn_gate && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)});
     if (a.form.beta_alpha && role == kDeltaBeta)
       to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
@@ -253,7 +277,7 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
     attends = attends || l.mixer == kMixerAttention || l.mixer == kMixerLatent;
     feeds = feeds || l.feed_forward != kFeedForwardNothing;
     passed = passed || l.feed_forward == kFeedForwardNothing;
-    heads.push_back(l.mixer == kMixerAttention ? static_cast<int32_t>(s.n_kv_heads) : 0);
+    heads.push_back(l.mixer == kMixerAttention || l.mixer == kMixerLatent ? static_cast<int32_t>(s.n_kv_heads) : 0);
     widths.push_back(static_cast<int32_t>(l.feed_forward == kFeedForwardNothing   ? 0
                                           : l.feed_forward == kFeedForwardExperts ? s.expert_ff
                                                                                   : l.d_ff));
@@ -264,7 +288,7 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
     b->u32(p + "feed_forward_length", passed ? 0 : d_ff);
   b->u32(p + "attention.head_count", attends || feeds ? s.n_heads : 0);
   if (!attends && !feeds) return;  // Mamba-2 alone
-  if ((s.conv_taps || passed) && !s.delta_value_heads)
+  if ((s.conv_taps || passed) && (!s.delta_value_heads || s.delta_by_key))
     b->i32s(p + "attention.head_count_kv", heads);
   else
     b->u32(p + "attention.head_count_kv", s.n_kv_heads);

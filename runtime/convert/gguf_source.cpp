@@ -186,6 +186,7 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"ssm.group_count", states},
                                      {"ssm.time_step_rank", states},
                                      {"ssm.inner_size", states},
+                                     {"kda.head_dim", [](const Architecture& a) { return a.spec.delta_by_key != 0; }},
                                      {"full_attention_interval", delta},
                                      {"attention.recurrent_layers", delta},
                                      {"rope.dimension_sections", [](const Architecture& a) { return a.form.sections; }},
@@ -238,7 +239,7 @@ class MetadataReader {
                      : number(arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length", true, &s->d_ff));
       LINNET_TRY(number("attention.head_count", true, &s->n_heads));
       s->n_kv_heads = s->n_heads;
-      const bool by_layer = arch_->short_conv || mamba_ || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
+      const bool by_layer = arch_->short_conv || mamba_ || s->delta_by_key || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
       LINNET_TRY(by_layer ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
     }
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
@@ -544,7 +545,7 @@ class MetadataReader {
       if (n) s->n_kv_heads = n;
       convolves_.push_back(n == 0);
     }
-    if (!arch_->short_conv && !mamba_ && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
+    if (!arch_->short_conv && !mamba_ && !s->delta_by_key && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
       return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': 0 is not supported");
     if (s->n_kv_heads == 0) s->n_kv_heads = s->n_heads;  // no layer attends
     return LINNET_OK;
@@ -558,11 +559,15 @@ class MetadataReader {
         return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
       s->router_correction = has("blk." + std::to_string(s->moe_first) + ".exp_probs_b.bias");
     }
+    return set_mixers(s, kMixerConv);
+  }
+  // Layers without KV heads.
+  Status set_mixers(ModelSpec* s, Mixer mixer) {
     std::vector<LayerSpec> layers;
     for (uint32_t i = 0; i < s->n_layers; ++i) {
       layers.push_back(layer_spec(*s, i));
       if (!convolves_[i]) continue;
-      layers[i].mixer = kMixerConv;
+      layers[i].mixer = mixer;
       layers[i].rope = LayerRope::kNone;
     }
     set_layers(s, &layers_, layers);
@@ -572,6 +577,12 @@ class MetadataReader {
   Status delta_nets(ModelSpec* s) {
     uint32_t values = 0, interval = 4;
     LINNET_TRY(number("ssm.conv_kernel", true, &s->conv_taps));
+    if (s->delta_by_key) {  // as many heads as attention has
+      s->delta_key_heads = s->delta_value_heads = s->n_heads;
+      LINNET_TRY(number("kda.head_dim", true, &s->delta_key_dim));
+      s->delta_value_dim = s->delta_key_dim;
+      return set_mixers(s, kMixerDelta);
+    }
     LINNET_TRY(number("ssm.state_size", true, &s->delta_key_dim));
     LINNET_TRY(number("ssm.group_count", true, &s->delta_key_heads));
     LINNET_TRY(number("ssm.time_step_rank", true, &s->delta_value_heads));
@@ -659,7 +670,7 @@ class MetadataReader {
   // DeepSeek: shared experts by their number, the router's scores as they are used.
   Status groups(ModelSpec* s) {
     uint32_t shared = 0, router = default_gating();
-    bool norm = false;
+    bool norm = arch_->experts.norm_in_gguf;
     LINNET_TRY(number("expert_shared_count", false, &shared));
     if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");
     if (s->expert_ff <= UINT32_MAX / 1024) s->shared_ff = shared * s->expert_ff;
@@ -871,7 +882,7 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
     case kAttnQBias:
     case kAttnKBias:
     case kAttnVBias:
-      if (a.delta && role == kAttnQ) return {own.name, HfRows::kGated};
+      if (a.delta && s.attn_gate && role == kAttnQ) return {own.name, HfRows::kGated};
       return or_in(role_row(role).matrix() ? "attn_qkv.weight" : "attn_qkv.bias", HfRows::kQkv);
     case kAttnGate:
       return a.delta ? Place{blk + "attn_q.weight", HfRows::kGated} : own;
@@ -937,19 +948,13 @@ Status read_factors(const Files& files, const GgufTensor& g, const std::string& 
   return LINNET_OK;
 }
 
-Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
-                  std::set<std::string>* used, Error* err) {
+// n rows of a role from where they lie.
+Status read_tensor(const Files& files, const ModelSpec& s, Role role, uint32_t layer, uint32_t n, const Place& place, SourceTensor* out,
+                   std::set<std::string>* used, Error* err) {
   const TensorRole& want = role_row(role);
-  const ModelSpec& s = out->spec;
-  if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) {
-    out->tensors.push_back(computed_tensor(
-        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(s.head_dim, 1.0f)));
-    return LINNET_OK;
-  }
-  SourceTensor t;
-  t.role = role, t.layer = layer, t.n = role_n(role, layer, s), t.k = want.matrix() ? role_k(role, layer, s) : 1;
+  SourceTensor& t = *out;
+  t.role = role, t.layer = layer, t.n = n, t.k = want.matrix() ? role_k(role, layer, s) : 1;
   const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : t.n, parts = role_row(role).of_experts() ? s.n_experts : 1;
-  const Place place = find_place(files, a, s, role, layer, rows);
   RowMap map = map_rows({"", role, place.rows}, s, rows);
   const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.name.ends_with("attn_kv_b.weight");
   if (kv_b) t.k = s.kv_lora_rank, map.n = s.n_heads * (s.qk_nope_dim + s.v_head_dim);
@@ -959,11 +964,11 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   const std::string& path = found->second.first->path;
   std::vector<uint64_t> dims = gguf_dims(role, s, t.k, map.n, parts);
   if (kv_b) dims = {t.k, map.n};
-  dims.resize(3, 1);
+  dims.resize(4, 1);
   const bool flat = !want.matrix() && !role_row(role).of_experts() && g.n_dims == 1 && g.dims[0] == t.n;
-  if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
+  if (!flat && !std::equal(dims.begin(), dims.end(), g.dims))
     return fail(err, LINNET_BAD_FILE, PathName(path), ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ",
-                g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
+                g.dims[2], " x ", g.dims[3], ", not ", dims[0], " x ", dims[1], " x ", dims[2], " x ", dims[3]);
   if (!ggml_readable(g.type))
     return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
   const GgmlType type = ggml_type(g.type);
@@ -980,7 +985,6 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   if (kv_b) {
     t.k = role_k(role, layer, s);
     read_kv_b(t.rows, s, &t);
-    out->tensors.push_back(std::move(t));
     return LINNET_OK;
   }
   const bool mx = g.type == kGgmlMXFP4;
@@ -1005,7 +1009,31 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
       const uint32_t row = i % padded;
       return row < rows ? i / padded * map.n + (map.at ? map.at(row) : row) : kNoRow;
     });
-  out->tensors.push_back(std::move(t));
+  return LINNET_OK;
+}
+
+Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
+                  std::set<std::string>* used, Error* err) {
+  const ModelSpec& s = out->spec;
+  if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) {
+    out->tensors.push_back(computed_tensor(
+        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(s.head_dim, 1.0f)));
+    return LINNET_OK;
+  }
+  const uint32_t n = role_n(role, layer, s);
+  std::vector<SourceTensor> parts(1);
+  if (s.delta_by_key && (role == kDeltaIn || role == kDeltaTaps)) {
+    parts.clear();
+    for (const DeltaPart& part : delta_parts(s, role)) {
+      const Place place = {"blk." + std::to_string(layer) + "." + part.name};
+      LINNET_TRY(read_tensor(files, s, role, layer, part.rows, place, &parts.emplace_back(), used, err));
+    }
+    parts = {stacked(std::move(parts))};
+  } else {
+    const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : n;
+    LINNET_TRY(read_tensor(files, s, role, layer, n, find_place(files, a, s, role, layer, rows), &parts[0], used, err));
+  }
+  out->tensors.push_back(std::move(parts[0]));
   return LINNET_OK;
 }
 

@@ -175,6 +175,12 @@ std::vector<double> llama3_divisors(const ModelSpec& spec);
 // The name and dimensions of a role's tensor in files of the family, "blk.3.attn_q.weight". rows: of each of the parts.
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
 const char* norm_eps_key(const Architecture& a);  // without the prefix
+// Of Kimi Linear q, k and v are tensors of their own, and so are their taps.
+struct DeltaPart {
+  const char* name;
+  uint32_t rows;
+};
+std::vector<DeltaPart> delta_parts(const ModelSpec& s, Role role);
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts);
 // What a reader takes from the keys and names of the file that begins with this header.
 // layers: what its layer_values point to.

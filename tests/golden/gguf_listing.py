@@ -104,6 +104,12 @@ def convert(folder, out):
     if name == "NemotronHForCausalLM":  # newer versions fill in experts, and it takes heads for 64 wide
         hparams = json.loads((folder / "config.json").read_text())
         hparams["d_head"] = hparams["mamba_head_dim"]
+    if name == "KimiLinearForCausalLM":  # as published
+        hparams = json.loads((folder / "config.json").read_text())
+        hparams["moe_router_activation_func"] = "sigmoid"
+        hparams["first_k_dense_replace"] = hparams["mlp_layer_types"].count("dense")
+        hparams["linear_attn_config"] = {"full_attn_layers": [i + 1 for i, t in enumerate(hparams["layer_types"]) if t == "full_attention"],
+                                         "head_dim": hparams["linear_head_dim"], "short_conv_kernel_size": hparams["linear_conv_kernel_dim"]}
     # Layers without experts beside layers with them: their files have no names for these.
     for arch in (gguf.MODEL_ARCH.QWEN2MOE, gguf.MODEL_ARCH.QWEN3MOE):
         for t in (gguf.MODEL_TENSOR.FFN_GATE, gguf.MODEL_TENSOR.FFN_UP, gguf.MODEL_TENSOR.FFN_DOWN):
@@ -119,7 +125,12 @@ def convert(folder, out):
 
         @classmethod
         def filter_tensors(cls, item):
-            return None if item[0].endswith((".attn.bias", ".attn.masked_bias")) else super().filter_tensors(item)  # GPT-2's masks
+            name, tensor = item
+            if name.endswith((".attn.bias", ".attn.masked_bias")):  # GPT-2's masks
+                return None
+            for part in ("gate", "up", "down"):  # of Kimi Linear's layers without experts, as published
+                name = name.replace(f".block_sparse_moe.{part}_proj.", f".mlp.{part}_proj.")
+            return super().filter_tensors((name, tensor))
 
         def modify_tensors(self, *args):
             more = yield from super().modify_tensors(*args)  # StableLM returns the norms of a layer's heads when it has the last one
@@ -150,6 +161,8 @@ def main():
     if args[:1] == ["--keep"]:
         keep, args = pathlib.Path(args[1]), args[2:]
     logging.disable(logging.CRITICAL)
+    exp = torch.exp
+    torch.exp = lambda t: exp(t.double()).to(t.dtype)  # that of f32 is one unit beside on some machines
     for folder in sorted(HERE.iterdir()):
         if not (folder / "golden.json").is_file() or (args and folder.name not in args) or folder.name in LEFT_OUT or folder.name == "assistant":
             continue

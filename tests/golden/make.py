@@ -374,9 +374,9 @@ MODELS = {
                         layer_types=["linear_attention", "full_attention"], max_position_embeddings=128,
                         rope_parameters=dict(rope_type="default", rope_theta=None)),
     # Every channel of a key fades by itself; latent attention without RoPE; experts from the second layer on.
-    "kimi-linear": tiny("kimi_linear", 44, hidden_size=40, intermediate_size=44, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
+    "kimi-linear": tiny("kimi_linear", 46, hidden_size=40, intermediate_size=44, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
                         num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=12, qk_rope_head_dim=32, v_head_dim=16, linear_head_dim=14,
-                        linear_num_heads=3, linear_conv_kernel_dim=4, num_local_experts=6, num_experts_per_tok=2, n_shared_experts=1, routed_scaling_factor=1.5,
+                        linear_num_heads=2, linear_conv_kernel_dim=4, num_local_experts=6, num_experts_per_tok=2, n_shared_experts=1, routed_scaling_factor=1.5,
                         layer_types=["linear_attention", "full_attention", "linear_attention"], mlp_layer_types=["dense", "sparse", "sparse"],
                         max_position_embeddings=128),
     # The same with projections that go by key head, and another number of taps.

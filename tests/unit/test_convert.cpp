@@ -1097,7 +1097,7 @@ void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>
 void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
 }  // namespace
 
-TEST_CASE("GGUF import: layers with Mamba-2, and layers of one step") {
+TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear") {
   const auto rows_like = [](const std::string& folder, const GgufFile& f) {
     Source want;
     linnet_error err = {};
@@ -1154,6 +1154,27 @@ TEST_CASE("GGUF import: layers with Mamba-2, and layers of one step") {
   rows_like("mamba2", f);
   put_count(&f, "mamba2.ssm.time_step_rank", 7);
   import_refused(f, kBad, {"ssm.inner_size, ssm.time_step_rank and ssm.group_count are 48, 7 and 2"});
+  const GgufFile kimi = plain_of("kimi-linear");
+  p = "kimi-linear.";
+  f = kimi;
+  f.tensor("blk.0.ssm_a")->dims = {1, 2};  // as quantised files have them
+  for (const char* part : {"q", "k", "v"}) f.tensor(std::string("blk.0.ssm_conv1d_") + part + ".weight")->dims.pop_back();
+  rows_like("kimi-linear", f);
+  f.tensor("blk.0.ssm_a")->dims = {1, 1, 1, 2};
+  import_refused(f, kBad, {"blk.0.ssm_a': dimensions 1 x 1 x 1 x 2, not 1 x 2 x 1 x 1"});
+  f = kimi;
+  put_count(&f, p + "kda.head_dim", 12);
+  import_refused(f, kBad, {"blk.0.attn_q.weight': dimensions 40 x 28 x 1 x 1, not 40 x 24"});
+  put_count(&f, p + "attention.head_count_kv", 1);
+  import_refused(f, kBad, {"attention.head_count_kv' is missing or no array"});
+  for (const char* key : {"kda.head_dim", "ssm.conv_kernel", "attention.kv_lora_rank"}) {
+    f = kimi;
+    f.remove(p + key);
+    import_refused(f, kBad, {std::string(key) + "' is missing"});
+  }
+  f = moe;
+  f.u32("nemotron_h_moe.kda.head_dim", 12);
+  import_refused(f, kNot, {"kda.head_dim"});
 }
 
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
