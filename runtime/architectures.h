@@ -108,6 +108,7 @@ struct HfExperts {
   uint32_t first_absent = 0, shared_absent = 0;  // first_k_dense_replace and n_shared_experts
   bool norm_in_gguf = true;                      // GGUF files do not say it
   bool everywhere = false;                       // in all layers: files have no other d_ff than an expert's
+  bool shared_in_gguf = false;                   // GGUF files say both how many shared ones there are and how wide they are together
 };
 
 // What GGUF files call a number of the spec, and what it is where they do not say.

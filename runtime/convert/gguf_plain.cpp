@@ -50,7 +50,7 @@ void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, G
   // Phi-3's readers ask for it whatever the scaling.
   const uint32_t original = s.rope_original ? s.rope_original : a.absent.rope_original ? s.n_context : 0;
   if (original) b->u32(p + "rope.scaling.original_context_length", original);
-  if (s.rope_scaling == kRopeScaleLong)
+  if (s.rope_scaling == kRopeScaleLong && (!a.minicpm || (s.rope_attn_factor > 0 && s.rope_attn_factor != 1)))
     b->f32(p + "rope.scaling.attn_factor", s.rope_attn_factor > 0 ? static_cast<float>(s.rope_attn_factor) : 1.0f);
   if (s.rope_scaling != kRopeScaleYarn) return;
   b->f32(p + "rope.scaling.yarn_beta_fast", static_cast<float>(s.rope_high));
@@ -64,8 +64,9 @@ void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, G
 
 void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
   if (!a.experts.count) return;
-  if (a.one_step) {
-    if (s.n_experts) b->u32(p + "expert_shared_count", s.shared_ff ? 1 : 0);
+  if (a.experts.shared_in_gguf) {
+    const bool whole = s.n_experts && s.shared_ff % s.expert_ff == 0 && !a.one_step;  // which always counts them as one
+    if (s.n_experts) b->u32(p + "expert_shared_count", whole ? s.shared_ff / s.expert_ff : s.shared_ff ? 1 : 0);
     if (s.n_experts) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
   } else if (a.experts.group_best) {
     b->u32(p + "leading_dense_block_count", s.n_experts ? s.moe_first : s.n_layers);
@@ -77,7 +78,9 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
   b->u32(p + "expert_used_count", s.n_active);
   b->u32(p + "expert_feed_forward_length", s.expert_ff);
   if (a.experts.shared_gate) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
-  if (s.window_chunks) b->u32(p + "interleave_moe_layer_step", s.moe_step ? s.moe_step : 1);
+  const bool ernie = !a.experts.group_best && a.spec.router_correction && !a.short_conv;
+  if (s.window_chunks || ernie) b->u32(p + "interleave_moe_layer_step", s.moe_step ? s.moe_step : 1);
+  if (ernie) b->u32(p + "leading_dense_block_count", s.moe_first);
   if (a.short_conv) b->u32(p + "leading_dense_block_count", s.moe_first);
   if (a.short_conv) b->u32(p + "expert_gating_func", 2);
   if (!a.experts.group_best) return;
@@ -166,6 +169,7 @@ std::vector<DeltaPart> delta_parts(const ModelSpec& s, Role role) {
 }
 
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts) {
+  if (role == kRouterCorrection && spec.router_kind == kRouterSoftmax) return {rows, 1};  // ERNIE
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
@@ -241,6 +245,11 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       }
       continue;
     }
+    if (a.minicpm && role == kAttnKB) {
+      const SourceTensor kv_b = kv_b_of(*t, *of(kAttnVB, layer), spec);
+      out->push_back({blk + "attn_kv_b.weight", {kv_b.k, kv_b.n}, kv_b});
+    }
+    if (a.minicpm && (role == kAttnKB || role == kAttnVB)) continue;
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
@@ -265,7 +274,7 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
   return LINNET_OK;
 }
 
-void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, uint32_t d_ff, GgufBuilder* b) {
+void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, uint32_t d_ff, bool absorbed, GgufBuilder* b) {
   b->u32(p + "context_length", s.n_context);
   b->u32(p + "embedding_length", s.d_model);
   b->u32(p + "block_count", s.n_layers);
@@ -291,21 +300,21 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   if ((s.conv_taps || passed) && (!s.delta_value_heads || s.delta_by_key))
     b->i32s(p + "attention.head_count_kv", heads);
   else
-    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
-  b->u32(p + "attention.key_length", s.head_dim);
-  b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
+    b->u32(p + "attention.head_count_kv", absorbed ? s.n_kv_heads : s.n_heads);
+  b->u32(p + "attention.key_length", absorbed ? s.head_dim : s.qk_nope_dim + s.qk_rope_dim);
+  b->u32(p + "attention.value_length", !absorbed ? s.v_head_dim : s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
 }
 
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture& a = family(s);
   const std::string p = std::string(gguf_architecture(a, s)) + ".";
-  put_size_keys(s, p, norm_eps_key(a), shared_by_key(a, s) ? s.expert_ff : s.d_ff, b);
+  put_size_keys(s, p, norm_eps_key(a), shared_by_key(a, s) ? s.expert_ff : s.d_ff, !a.minicpm, b);
   if (s.kv_lora_rank) {
     if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);
     b->u32(p + "attention.kv_lora_rank", s.kv_lora_rank);
-    b->u32(p + "attention.key_length_mla", s.qk_nope_dim + s.qk_rope_dim);
-    b->u32(p + "attention.value_length_mla", s.v_head_dim);
+    if (!a.minicpm) b->u32(p + "attention.key_length_mla", s.qk_nope_dim + s.qk_rope_dim);
+    if (!a.minicpm) b->u32(p + "attention.value_length_mla", s.v_head_dim);
   }
   b->u32(p + "vocab_size", s.n_vocab);
   if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);

@@ -150,13 +150,13 @@ bool windows_by_layer(const Architecture& a) { return a.absent.window_pattern > 
 bool latent(const Architecture& a) { return a.latent; }
 bool with_experts(const Architecture& a) { return a.experts.count; }
 bool grouped_experts(const Architecture& a) { return a.experts.group_best; }
-bool shared_gate(const Architecture& a) { return a.experts.shared_gate; }
+bool shared_width(const Architecture& a) { return a.experts.shared_gate || a.experts.shared_in_gguf || a.form.mamba; }
+bool shared_count(const Architecture& a) { return a.experts.group_best || a.experts.shared_in_gguf; }
 bool short_conv(const Architecture& a) { return a.short_conv; }
 bool delta(const Architecture& a) { return a.delta; }
-bool mamba(const Architecture& a) { return a.mamba; }
 bool states(const Architecture& a) { return a.delta || a.mamba; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
-bool longrope(const Architecture& a) { return a.absent.rope_original; }
+bool longrope(const Architecture& a) { return a.absent.rope_original || a.minicpm; }
 bool slopes_by_key(const Architecture& a) { return a.absent.alibi_bias_max > 0; }
 const HfFlag* parallel_flag(const Architecture& a) {
   for (const HfFlag& f : a.flags)
@@ -175,8 +175,8 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"use_parallel_residual", [](const Architecture& a) { return parallel_flag(a) != nullptr; }},
                                      {"leading_dense_block_count", with_experts},
                                      {"interleave_moe_layer_step", with_experts},
-                                     {"expert_shared_feed_forward_length", shared_gate},
-                                     {"expert_shared_count", grouped_experts},
+                                     {"expert_shared_feed_forward_length", shared_width},
+                                     {"expert_shared_count", shared_count},
                                      {"expert_weights_scale", grouped_experts},
                                      {"expert_weights_norm", grouped_experts},
                                      {"expert_gating_func", [](const Architecture& a) { return grouped_experts(a) || a.spec.router_kind; }},
@@ -190,7 +190,6 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"full_attention_interval", delta},
                                      {"attention.recurrent_layers", delta},
                                      {"rope.dimension_sections", [](const Architecture& a) { return a.form.sections; }},
-                                     {"expert_shared_feed_forward_length", mamba},
                                      {"expert_group_count", grouped_experts},
                                      {"expert_group_used_count", grouped_experts}};
 // Keys that linnet supports at one value only.
@@ -296,8 +295,10 @@ class MetadataReader {
                           architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
   }
 
-  // A bias for the choice of experts goes with scores by sigmoid in files that do not say (GLM-4.7-Flash, dots.llm1).
-  uint32_t default_gating() const { return in_layers(".exp_probs_b.bias") ? kSigmoidRouter : kSoftmaxRouter; }
+  // A bias for the choice of experts goes with scores by sigmoid in files that do not say (GLM-4.7-Flash, dots.llm1), but in ERNIE's.
+  uint32_t default_gating() const {
+    return prefix_ == "ernie4_5-moe." ? kSoftmaxRouter : in_layers(".exp_probs_b.bias") ? kSigmoidRouter : kSoftmaxRouter;
+  }
 
   Status check_keys() {
     for (uint32_t i = 0; i < g_.n_keys; ++i) {
@@ -366,6 +367,11 @@ class MetadataReader {
   }
 
   Status numbers(ModelSpec* s) {
+    if (arch_->minicpm) {  // llama.cpp's constants
+      s->embd_scale = 12;
+      s->residual_scale = 1.4 / std::sqrt(static_cast<double>(s->n_layers));
+      s->logit_scale = 256.0 / s->d_model;
+    }
     if (arch_->embd_scale_root || arch_->embd_scale_key) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
     if (arch_->form.scaled_layers)
       s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
@@ -515,7 +521,9 @@ class MetadataReader {
       if (s->shared_ff) s->d_ff = s->shared_ff;  // of layers without experts, of which there are none
     }
     if (std::string_view(of.shared) == of.ff) s->shared_ff = s->expert_ff;  // as large as the others
+    if (shared_count(*arch_)) LINNET_TRY(shared_experts(s));
     if (of.group_best) LINNET_TRY(groups(s));
+    if (!of.group_best && s->router_correction) s->router_correction = in_layers(".exp_probs_b.bias");
     if (arch_->one_step) {  // mamba_layers() says which
       s->moe_first = 0;
       return LINNET_OK;
@@ -667,14 +675,19 @@ class MetadataReader {
     s->mamba_conv_bias = in_layers(".ssm_conv1d.bias");
     return LINNET_OK;
   }
-  // DeepSeek: shared experts by their number, the router's scores as they are used.
-  Status groups(ModelSpec* s) {
-    uint32_t shared = 0, router = default_gating();
-    bool norm = arch_->experts.norm_in_gguf;
+  // By their number, or their width together.
+  Status shared_experts(ModelSpec* s) {
+    uint32_t shared = 0;
     LINNET_TRY(number("expert_shared_count", false, &shared));
     if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");
     if (s->expert_ff <= UINT32_MAX / 1024) s->shared_ff = shared * s->expert_ff;
-    LINNET_TRY(number("expert_shared_feed_forward_length", false, &s->shared_ff));
+    if (shared && arch_->experts.shared_in_gguf) LINNET_TRY(number("expert_shared_feed_forward_length", false, &s->shared_ff));
+    return LINNET_OK;
+  }
+  // DeepSeek: the router's scores as they are used.
+  Status groups(ModelSpec* s) {
+    uint32_t router = default_gating();
+    bool norm = arch_->experts.norm_in_gguf;
     LINNET_TRY(number("expert_gating_func", false, &router));
     if (router != (s->router_kind == kRouterSigmoid ? kSigmoidRouter : kSoftmaxRouter))
       return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
@@ -712,7 +725,8 @@ class MetadataReader {
     GgufValue v;
     const bool absorbed = get("attention.key_length_mla", &v);
     LINNET_TRY(number(absorbed ? "attention.key_length_mla" : "attention.key_length", true, &key));
-    LINNET_TRY(number(absorbed ? "attention.value_length_mla" : "attention.value_length", true, &s->v_head_dim));
+    if (arch_->minicpm && s->n_heads) s->v_head_dim = s->d_model / s->n_heads;
+    LINNET_TRY(number(absorbed ? "attention.value_length_mla" : "attention.value_length", !arch_->minicpm, &s->v_head_dim));
     if (key <= s->qk_rope_dim || s->kv_lora_rank > 65536 || s->qk_rope_dim > 65536)
       return refuse(LINNET_BAD_FILE, "key_length, rope.dimension_count and kv_lora_rank of the latent attention are ", key, ", ",
                     s->qk_rope_dim, " and ", s->kv_lora_rank);

@@ -322,8 +322,8 @@ MODELS = {
                      head_dim=16, n_routed_experts=6, num_experts_per_tok=2, attention_bias=True, use_qk_norm=True, routed_scaling_factor=1.5, max_position_embeddings=128,
                      rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
     # Experts in the second and fourth layer.
-    "ernie4-5-moe": tiny("ernie4_5_moe", 44, hidden_size=24, intermediate_size=28, moe_intermediate_size=10, num_hidden_layers=4, num_attention_heads=3,
-                         num_key_value_heads=1, moe_num_experts=5, moe_k=2, moe_num_shared_experts=2, moe_layer_interval=2, max_position_embeddings=128,
+    "ernie4-5-moe": tiny("ernie4_5_moe", 43, hidden_size=24, intermediate_size=40, moe_intermediate_size=10, num_hidden_layers=4, num_attention_heads=4,
+                         num_key_value_heads=2, moe_num_experts=5, moe_k=2, moe_num_shared_experts=2, moe_layer_interval=2, max_position_embeddings=128,
                          rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
     "hunyuan-moe": tiny("hunyuan_v1_moe", 43, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
                         num_experts=5, moe_topk=2, max_position_embeddings=128, rope_parameters=None),

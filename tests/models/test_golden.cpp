@@ -534,6 +534,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"afmoe", "attention.sliding_window_pattern': the period is 3"},
                {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"},
                {"falcon-rw", "'falcon' cannot say the slopes"},
+               {"minicpm3", "'minicpm3' cannot say embd_scale = 3"},
                {"gptj", "architecture 'gptj'"},
                {"opt", "architecture 'opt'"}};
   for (const auto& c : cases) {

@@ -1175,6 +1175,16 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = moe;
   f.u32("nemotron_h_moe.kda.head_dim", 12);
   import_refused(f, kNot, {"kda.head_dim"});
+  f = plain_of("ernie4-5-moe");
+  p = "ernie4_5-moe.";
+  rows_like("ernie4-5-moe", f);
+  f.remove(p + "expert_shared_feed_forward_length");
+  rows_like("ernie4-5-moe", f);  // as wide as so many experts
+  f.u32(p + "expert_shared_feed_forward_length", 24);
+  import_refused(f, kBad, {"blk.1.ffn_", "shexp.weight': dimensions 24 x 20", "not 24 x 24"});
+  f = plain_of("ernie4-5-moe");
+  put_count(&f, p + "expert_shared_count", 0);
+  import_refused(f, kNot, {"shexp.weight' is unknown"});
 }
 
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
