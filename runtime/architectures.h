@@ -103,6 +103,7 @@ struct HfExperts {
   Has norm = Has::kByKey;  // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
   bool norm_absent = false;
   uint32_t group_best = 0;  // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  bool one_group = false;   // there is one where keys are absent, else they must be there
   bool shared_gate = false;
   uint32_t n_absent = 0, active_absent = 0;      // where keys are absent
   uint32_t first_absent = 0, shared_absent = 0;  // first_k_dense_replace and n_shared_experts

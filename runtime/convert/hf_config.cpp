@@ -223,8 +223,9 @@ class ConfigReader : ConfigKeys {
     if (!method.empty() && method != (spec->router_correction ? "noaux_tc" : "group_limited_greedy"))
       return refuse(LINNET_UNSUPPORTED, "'topk_method' '", method, "' of '", arch_->name, "' is not supported");
     if (method.empty() && !spec->router_correction) return LINNET_OK;  // greedy
-    LINNET_TRY(read_required(config_, "n_group", &ModelSpec::router_groups, spec));
-    LINNET_TRY(read_required(config_, "topk_group", &ModelSpec::router_top_groups, spec));
+    spec->router_groups = spec->router_top_groups = of.one_group;
+    for (const auto& [key, field] : {std::pair{"n_group", &ModelSpec::router_groups}, {"topk_group", &ModelSpec::router_top_groups}})
+      LINNET_TRY(of.one_group ? read_number(config_, key, field, spec) : read_required(config_, key, field, spec));
     spec->router_group_best = of.group_best;
     if (spec->router_groups == 1) spec->router_groups = spec->router_top_groups = spec->router_group_best = 0;  // no choice of groups
     return LINNET_OK;
