@@ -415,18 +415,20 @@ inline __attribute__((always_inline)) void few_rows(const BlockTile& t) {
 }
 
 template <int R>
-__attribute__((noinline)) void add_block(const BlockTile& t, bool first) {
+inline __attribute__((always_inline)) void minima_of_rows(const BlockTile& t, float (*x_sum)[16]) {
+  UNROLL for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * t.x_groups;
+    _mm512_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at, t.groups));
+  }
+}
+template <int R>
+__attribute__((noinline)) void add_block(const BlockTile& t, bool first, const float (*x_sum)[16]) {
   __m512 acc[R][4];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] = _mm512_load_ps(t.acc[r][p]);
   if (!first)
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] =
         _mm512_add_ps(acc[r][p], _mm512_load_ps(t.total[r][p]));
   if (t.w_min) {
-    alignas(64) float x_sum[R][16];
-    UNROLL for (int r = 0; r < R; ++r) {
-      const size_t at = static_cast<size_t>(r) * t.x_groups;
-      _mm512_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at, t.groups));
-    }
     for (size_t g = 0; g < t.groups; ++g) {
       __m512 w[4];
       UNROLL for (int p = 0; p < 4; ++p) {

@@ -63,9 +63,11 @@ template <int R>
 void start_rows(float (*acc)[4][16]);
 template <int R>
 void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y);
-// Of blocks as GGUF has them: total += acc, and minima, as GemmArgs says.
+// Of blocks as GGUF has them: what R rows have for minima, by groups; total += acc, and minima, as GemmArgs says.
 template <int R>
-void add_block(const BlockTile& t, bool first);
+void minima_of_rows(const BlockTile& t, float (*x_sum)[16]);
+template <int R>
+void add_block(const BlockTile& t, bool first, const float (*x_sum)[16]);
 
 // Whether weights less their zero points are bytes: where some zero point is above 128, which no packer writes,
 // they are not.
@@ -118,10 +120,20 @@ inline void block_tile(const GemmArgs& a, const BlockStep& s, const BlockTile& t
     const float* y = t.y + p * 16;
     for (int r = 0; r < R; ++r, y += t.y_stride) asm volatile("prefetchw %0" ::"m"(*y));
   }
-  if (s.first || t.total) start_rows<R>(t.acc);
-  Dot::template tile<R, kFill>(t);
   if constexpr (Dot::kGguf) {
-    if (t.total) add_block<R>(t, s.first);
+    alignas(64) float x_sum[R][16];
+    if (t.w_min) minima_of_rows<R>(t, x_sum);  // before: behind the tile all would wait for them
+    if constexpr (R == 3) {                    // of groups of at most 32 inputs
+      if (s.first && !t.total) start_rows<R>(t.acc);
+      Dot::template tile_of_three<kFill>(t, s.first, x_sum);
+    } else {
+      if (s.first || t.total) start_rows<R>(t.acc);
+      Dot::template tile<R, kFill>(t);
+      if (t.total) add_block<R>(t, s.first, x_sum);
+    }
+  } else {
+    if (s.first) start_rows<R>(t.acc);
+    Dot::template tile<R, kFill>(t);
   }
   if (s.last) finish_rows<R>(a, s.panel, t.total ? t.total : t.acc, t.y);
 }
