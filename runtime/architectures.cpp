@@ -833,6 +833,13 @@ constexpr HfDefaults kGemma4Absent = {.rope_base = 1e6,
                                       .window_pattern = 6,
                                       .tied = true};
 
+constexpr GgufForm kGemma4Form = {.expert_gate_up = true,
+                                  .numbers = {{"final_logit_softcapping", &ModelSpec::logit_softcap}},
+                                  .names = {{kSharedGate, "ffn_gate.weight"},
+                                            {kSharedUp, "ffn_up.weight"},
+                                            {kSharedDown, "ffn_down.weight"},
+                                            {kRouterNorm, "ffn_gate_inp.scale"}}};
+
 constexpr Architecture kArchitectures[] = {
     // Llama 2, 3, 3.1, 3.2, SmolLM2, TinyLlama
     {.name = "llama",
@@ -1481,7 +1488,7 @@ constexpr Architecture kArchitectures[] = {
      .only = {{"use_bidirectional_attention", "\"vision\""}},  // of texts nothing
      .absent = kGemma4Absent,
      .experts = {.count = "num_experts", .norm = Has::kAlways},
-     .form = {.none = true}},
+     .form = kGemma4Form},
     // Gemma 4: 12B
     {.name = "gemma4_unified_text",
      .hf_class = "Gemma4UnifiedForCausalLM",
@@ -1498,7 +1505,7 @@ constexpr Architecture kArchitectures[] = {
      .numbers = {"final_logit_softcapping"},
      .only = {{"use_bidirectional_attention", "\"vision\""}},
      .absent = kGemma4Absent,
-     .form = {.none = true}},
+     .form = kGemma4Form},
     // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
     {.name = "phi3",
      .hf_class = "Phi3ForCausalLM",

@@ -130,6 +130,7 @@ struct GgufForm {
   const char* mamba = nullptr;  // general.architecture of the files of models with Mamba-2 in some layers
   bool qkv = false;             // q, k and v are one tensor, attn_qkv
   bool gate_up = false;         // gate and up are one tensor, ffn_up
+  bool expert_gate_up = false;  // those of experts are, ffn_gate_up_exps
   bool tiled = false;           // value heads of gated delta nets lie as ModelSpec.delta_tiled says
   bool beta_alpha = false;      // beta and alpha are one tensor, ssm_ba, by key head
   bool sections = false;        // files say which channels of RoPE go by which of four positions, of a text all the same

@@ -188,13 +188,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     };
     take_rows(t, n, map);
   }
-  if (t->role == kRouterNorm)
-    t->rows = [rows = t->rows, by = static_cast<float>(1 / std::sqrt(static_cast<double>(spec.d_model)))](uint32_t first, uint32_t count,
-                                                                                                          float* to, Error* e) {
-      LINNET_TRY(rows(first, count, to, e));
-      for (uint32_t i = 0; i < count; ++i) to[i] *= by;
-      return LINNET_OK;
-    };
+  if (t->role == kRouterNorm) divide_router_norm(t, spec.d_model);
   if (t->role == kDeltaA || t->role == kMambaA)
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));

@@ -1,5 +1,6 @@
 // A Source as a plain GGUF of its family, as other runtimes read it: order of rows, names, fused tensors, keys. gguf_source.cpp is the
 // reverse, and what it would not read back as it was is refused.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -134,6 +135,10 @@ Status check_ones(const SourceTensor& t, Error* err) {
 
 }  // namespace
 
+bool norm_of_ones(const Architecture& a, Role role) {
+  return role == kAttnVNorm || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm));
+}
+
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer) {
   char name[kRoleNameBytes];
   role_name(role, layer, name);
@@ -148,6 +153,7 @@ std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role 
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts) {
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
+  if (role == kLayerEmbd) return {uint64_t{k} * spec.n_layers, rows / spec.n_layers};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
   if (role == kConvTaps || role == kDeltaTaps || role == kMambaTaps) return {spec.conv_taps, rows / spec.conv_taps};
   if (role == kMambaA || role == kMambaSkip) return {1, rows};
@@ -174,6 +180,15 @@ Status to_gguf_conventions(Source* source, Error* err) {
   }
   if (spec.mamba_heads && spec.rope_kind == kRopeNone && a->rope_gguf == kRopePairs)  // as their converter does all the same
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
+  if (a->gemma4 && !spec.rope_freqs) {
+    std::vector<float> divisors(spec.rope_dim / 2, kNotTurned);
+    std::fill_n(divisors.begin(), (spec.rope_turned ? spec.rope_turned : spec.rope_dim) / 2, 1.0f);
+    source->tensors.push_back(computed_tensor(kRopeFreqs, 0, divisors));
+    spec.rope_freqs = 1;
+    spec.rope_turned = 0;
+  }
+  for (SourceTensor& t : source->tensors)
+    if (t.role == kRouterNorm) multiply_router_norm(&t, spec.d_model);
   if (spec.rope_scaling == kRopeScaleLlama3) {
     if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
     std::vector<float> divisors;
@@ -189,7 +204,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba &&  // of those check_plain knows more
+    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba && !a.gemma4 &&  // of those check_plain knows more
         !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
@@ -201,13 +216,14 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     const Role role = t->role;
     const uint32_t layer = t->layer;
     if (role == kAlibi) continue;  // readers make them, put_alibi has compared
-    if (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm)) {
+    if (norm_of_ones(a, role)) {
       LINNET_TRY(check_ones(*t, err));
       continue;
     }
     const std::string blk = "blk." + std::to_string(layer) + ".";
     if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
     if (a.form.gate_up && role == kFfnGate) continue;
+    if (a.form.expert_gate_up && role == kExpertGate) continue;
     if (role == kMambaDt || (a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
@@ -217,7 +233,14 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
     if (role == kMambaIn) to.rows = stacked({*t, *of(kMambaDt, layer)});
-    if (role_row(role).of_experts()) {
+    if (a.form.expert_gate_up && role == kExpertUp) {
+      const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows)), up = spec.n_experts * padded;
+      to = {blk + "ffn_gate_up_exps.weight", {t->k, 2 * uint64_t{rows}, spec.n_experts}, stacked({*of(kExpertGate, layer), *t})};
+      choose_rows(&to.rows, 2 * rows * spec.n_experts, [=](uint32_t i) {
+        const uint32_t row = i % (2 * rows);
+        return i / (2 * rows) * padded + (row < rows ? row : up + row - rows);
+      });
+    } else if (role_row(role).of_experts()) {
       const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
       choose_rows(&to.rows, rows * spec.n_experts, [=](uint32_t i) { return i / rows * padded + i % rows; });
       to.dims = gguf_dims(role, spec, t->k, rows, spec.n_experts);
@@ -237,18 +260,31 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "context_length", s.n_context);
   b->u32(p + "embedding_length", s.d_model);
   b->u32(p + "block_count", s.n_layers);
-  b->u32(p + "feed_forward_length", d_ff);
-  b->u32(p + "attention.head_count", s.n_heads);
-  std::vector<int32_t> heads;
-  for (uint32_t i = 0; i < s.n_layers && s.conv_taps && !s.delta_value_heads; ++i)
-    heads.push_back(layer_spec(s, i).mixer == kMixerAttention ? static_cast<int32_t>(s.n_kv_heads) : 0);
-  if (heads.empty())
-    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
+  std::vector<int32_t> widths, heads;
+  uint32_t head_dim = s.head_dim;  // of layers that see all
+  bool differ = s.conv_taps && !s.delta_value_heads;
+  for (uint32_t i = s.n_layers; i--;) {
+    const LayerSpec l = layer_spec(s, i);
+    if (!l.window) head_dim = l.head_dim;
+    differ = differ || l.n_kv_heads != s.n_kv_heads;
+  }
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    const LayerSpec l = layer_spec(s, i);
+    widths.push_back(static_cast<int32_t>(l.d_ff));
+    heads.push_back(l.mixer == kMixerAttention ? static_cast<int32_t>(l.n_kv_heads) : 0);
+  }
+  if (std::all_of(widths.begin(), widths.end(), [&](int32_t n) { return n == widths.front(); }))
+    b->u32(p + "feed_forward_length", d_ff);
   else
+    b->i32s(p + "feed_forward_length", widths);
+  b->u32(p + "attention.head_count", s.n_heads);
+  if (differ)
     b->i32s(p + "attention.head_count_kv", heads);
+  else
+    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
-  b->u32(p + "attention.key_length", s.head_dim);
-  b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
+  b->u32(p + "attention.key_length", head_dim);
+  b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : head_dim);
 }
 
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
@@ -264,6 +300,15 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "attention.value_length_mla", s.v_head_dim);
   }
   b->u32(p + "vocab_size", s.n_vocab);
+  if (a.gemma4) {
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < s.n_layers; ++i) shared += layer_spec(s, i).kv_back != 0;
+    b->u32(p + "attention.key_length_swa", s.head_dim);
+    b->u32(p + "attention.value_length_swa", s.head_dim);
+    b->u32(p + "attention.shared_kv_layers", shared);
+    b->u32(p + "embedding_length_per_layer_input", s.layer_embd);
+    b->u32(p + "rope.dimension_count_swa", s.rope_local_dim);
+  }
   if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);
   if (a.delta) put_delta_nets(a, s, p, b);
   if (s.mamba_heads) {

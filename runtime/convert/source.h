@@ -144,6 +144,13 @@ SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>
 // absorbed form takes a query into the latent's space, so W_uk is transposed.
 void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t);
 
+// Gemma 4's router divides by the root of d_model what its norm gives. Here the norm's weights have it: from a file's, and back to the
+// roundest numbers that give them.
+void divide_router_norm(SourceTensor* t, uint32_t d_model);
+void multiply_router_norm(SourceTensor* t, uint32_t d_model);
+// What GGUF files divide the frequencies of channels by that do not turn.
+inline constexpr float kNotTurned = 1e30f;
+
 // Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from
 // between those of fewer.
 std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled);
@@ -174,6 +181,7 @@ std::vector<double> llama3_divisors(const ModelSpec& spec);
 
 // The name and dimensions of a role's tensor in files of the family, "blk.3.attn_q.weight". rows: of each of the parts.
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
+bool norm_of_ones(const Architecture& a, Role role);  // of which readers make the weights
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts);
 // What a reader takes from the keys and names of the file that begins with this header.
 // layers: what its layer_values point to.

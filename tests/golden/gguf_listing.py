@@ -99,6 +99,8 @@ def convert(folder, out):
         hparams.setdefault("rotary_pct", hparams["rope_parameters"]["partial_rotary_factor"])
     if name == "GraniteMoeHybridForCausalLM":  # the same
         hparams["layer_types"] = [{"full_attention": "attention"}.get(kind, kind) for kind in hparams["layer_types"]]
+    if name == "Gemma4UnifiedForConditionalGeneration":  # of which no config has the key
+        hparams.setdefault("moe_intermediate_size", None)
     # Layers without experts beside layers with them: their files have no names for these.
     for arch in (gguf.MODEL_ARCH.QWEN2MOE, gguf.MODEL_ARCH.QWEN3MOE):
         for t in (gguf.MODEL_TENSOR.FFN_GATE, gguf.MODEL_TENSOR.FFN_UP, gguf.MODEL_TENSOR.FFN_DOWN):
