@@ -177,6 +177,7 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));
   if (in.model->spec.residual == kResidualParallel) l->ffn_norm = l->attn_norm;
   LINNET_TRY(kFeedForwards[l->spec.feed_forward]->load(in, i, l->spec, l->feed_forward));
+  LINNET_TRY(load_streams(in, i, &l->streams));
   return load_layer_input(in, i, &l->input);
 }
 
@@ -193,6 +194,8 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.matrix(kLayerEmbd, 0, &m->layer_embd));
   LINNET_TRY(in.matrix(kLayerEmbdProj, 0, &m->layer_embd_proj));
   LINNET_TRY(in.vector(kLayerEmbdNorm, 0, &m->layer_embd_norm));
+  LINNET_TRY(in.matrix(kStreamsIn, 0, &m->streams_in));
+  LINNET_TRY(in.matrix(kStreamsOut, 0, &m->streams_out));
   LINNET_TRY(in.matrix(kEmbdIn, 0, &m->embd_in));
   LINNET_TRY(in.matrix(kEmbdOut, 0, &m->embd_out));
   LINNET_TRY(in.vector(kOutputBias, 0, &m->head_bias));
@@ -202,7 +205,7 @@ Status load_weights(Loader& in) {
   LINNET_TRY(factors(in, kRopeLong, &m->rope.beyond));
   for (uint32_t i = 0; i < m->spec.n_layers; ++i) {
     alignas(kAlign) uint8_t room[2][kMostTensorsBytes];
-    Layer counted{layer_spec(m->spec, i), {}, {}, {}, {}, room[0], room[1], {}};
+    Layer counted{layer_spec(m->spec, i), {}, {}, {}, {}, room[0], room[1], {}, {}};
     LINNET_TRY(load_layer(in, i, m->layers ? &m->layers[i] : &counted));
   }
   m->head_ops = 2 * uint64_t{m->head.n} * m->head.k;

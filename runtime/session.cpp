@@ -80,10 +80,17 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   }
   needs.need_wide(layer_in);
   needs.need_wide(c * a->embd_stride);
+  for (uint32_t i = 0; spec.streams && i < spec.n_layers; ++i)
+    for (const Matrix* m : {&model.layers[i].streams.laurel_in, &model.layers[i].streams.laurel_out}) needs.codes.add(*m);
+  for (const Matrix* m : {&model.streams_in, &model.streams_out}) needs.codes.add(*m);
+  needs.need_wide(c * row_floats(spec.laurel_rank));
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
   a->wide = arena.take<float>("activations", needs.wide);
+  a->streams.apart = c * a->d_stride;
+  a->streams.x = arena.take<float>("activations", spec.streams * a->streams.apart);
+  a->streams.router = arena.take<float>("activations", spec.streams ? c * kPanel : 0);
   a->layer_in = arena.take<float>("activations", layer_in);
   take_rows(arena, needs.codes, c, &a->codes);
   take_rows(arena, needs.hidden, c, &a->hidden);

@@ -323,6 +323,17 @@ void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<
   *keep = values;
 }
 
+float deviations_below(float share) {
+  if (share == 0.95f) return kPublishedCut;
+  const double y = static_cast<double>(2 * share - 1);
+  double low = 0, high = 6;  // erf(6) is 1
+  for (int i = 0; i < 64; ++i) {
+    const double x = (low + high) / 2;
+    (std::erf(x) < std::fabs(y) ? low : high) = x;
+  }
+  return static_cast<float>(std::copysign(high, y)) * 1.41421356f;
+}
+
 namespace {
 float router_divisor(uint32_t d_model) { return static_cast<float>(1 / std::sqrt(static_cast<double>(d_model))); }
 }  // namespace

@@ -151,6 +151,10 @@ void multiply_router_norm(SourceTensor* t, uint32_t d_model);
 // What GGUF files divide the frequencies of channels by that do not turn.
 inline constexpr float kNotTurned = 1e30f;
 
+// Below mean + so many standard deviations is this share of what is normally distributed: sqrt(2) erfinv(2 share - 1).
+inline constexpr float kPublishedCut = 1.6448533535003662f;  // of 0.95, as PyTorch rounds it and llama.cpp has it as a constant
+float deviations_below(float share);
+
 // Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from
 // between those of fewer.
 std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled);

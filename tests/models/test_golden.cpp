@@ -76,6 +76,8 @@ constexpr Family kFamilies[] = {
     {"gemma"},
     {"gemma3"},
     {"gemma3-whole"},
+    {"gemma3n", 1.2e-2, 0.15},
+    {"gemma3n-gates", 1.5e-2, 0.15},
     {"gemma4"},
     {"gemma4-e2b"},
     {"gemma4-moe", 2e-2, 0.15},
@@ -148,6 +150,7 @@ struct Packed {
   uint8_t* panels;
   float* scales;
   Matrix m;
+  linnet::ModelSpec spec;
 };
 Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   auto gguf = std::make_unique<linnet::Gguf>();
@@ -157,11 +160,14 @@ Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   check(linnet::spec_read(*gguf, &spec, &err), err);
   Matrix m;
   check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
-  return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
+  return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m, spec};
 }
 
-// The up matrix of a layer, or where it has experts theirs, or Mamba-2's first.
+// The up matrix of a layer, or where it has experts theirs, or Mamba-2's first; where most gates are 0, of which any may always be, that
+// of values.
 Packed up_matrix(Model& model, uint32_t layer) {
+  const Packed values = packed_matrix(model, linnet::kAttnV, layer);
+  if (values.spec.n_layers && linnet::layer_spec(values.spec, layer).sparse) return values;
   const Packed up = packed_matrix(model, linnet::kFfnUp, layer);
   if (up.panels) return up;
   const Packed experts = packed_matrix(model, linnet::kExpertUp, layer);
