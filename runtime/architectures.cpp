@@ -1547,7 +1547,7 @@ constexpr Architecture kArchitectures[] = {
                 .window = 512,
                 .window_pattern = 5,
                 .tied = true},
-     .form = {.none = true}},
+     .form = {.numbers = {{"final_logit_softcapping", &ModelSpec::logit_softcap, false, 30}}}},
     // Gemma 4: E2B, E4B, 31B, 26B-A4B
     {.name = "gemma4_text",
      .hf_class = "Gemma4ForCausalLM",

@@ -154,6 +154,8 @@ std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, ui
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kLayerEmbd) return {uint64_t{k} * spec.n_layers, rows / spec.n_layers};
+  if (role == kStreamsIn || role == kStreamsOut) return {k, rows / (kStreams - 1), kStreams - 1};
+  if (role == kStreamPredict || role == kStreamCorrect) return {kStreams, rows / kStreams};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
   if (role == kConvTaps || role == kDeltaTaps || role == kMambaTaps) return {spec.conv_taps, rows / spec.conv_taps};
   if (role == kMambaA || role == kMambaSkip) return {1, rows};
@@ -187,6 +189,12 @@ Status to_gguf_conventions(Source* source, Error* err) {
     spec.rope_freqs = 1;
     spec.rope_turned = 0;
   }
+  if (a->gemma3n && spec.layer_embd_vocab < spec.n_vocab) {  // readers have a row for every token
+    for (SourceTensor& t : source->tensors)
+      if (t.role == kLayerEmbd)
+        choose_rows(&t, spec.n_vocab * spec.n_layers, [n = t.n, layers = spec.n_layers](uint32_t i) { return i < n ? i : i % layers; });
+    spec.layer_embd_vocab = spec.n_vocab;
+  }
   for (SourceTensor& t : source->tensors)
     if (t.role == kRouterNorm) multiply_router_norm(&t, spec.d_model);
   if (spec.rope_scaling == kRopeScaleLlama3) {
@@ -204,7 +212,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba && !a.gemma4 &&  // of those check_plain knows more
+    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba && !a.gemma4 && !a.gemma3n &&  // of those check_plain knows more
         !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
@@ -225,6 +233,10 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     if (a.form.gate_up && role == kFfnGate) continue;
     if (a.form.expert_gate_up && role == kExpertGate) continue;
     if (role == kMambaDt || (a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
+    if (const uint32_t back = layer_spec(spec, layer).kv_back; a.gemma3n && back && role == kAttnQ)  // asked for, and never read
+      for (const Role keys : {kAttnK, kAttnV, kAttnKNorm})
+        if (const SourceTensor* other = of(keys, layer - back); other)
+          out->push_back({gguf_tensor_name(a, spec, keys, layer), gguf_dims(keys, spec, other->k, other->n, 1), *other});
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
@@ -273,7 +285,7 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
     widths.push_back(static_cast<int32_t>(l.d_ff));
     heads.push_back(l.mixer == kMixerAttention ? static_cast<int32_t>(l.n_kv_heads) : 0);
   }
-  if (std::all_of(widths.begin(), widths.end(), [&](int32_t n) { return n == widths.front(); }))
+  if (!s.streams && std::all_of(widths.begin(), widths.end(), [&](int32_t n) { return n == widths.front(); }))
     b->u32(p + "feed_forward_length", d_ff);
   else
     b->i32s(p + "feed_forward_length", widths);
@@ -300,13 +312,22 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "attention.value_length_mla", s.v_head_dim);
   }
   b->u32(p + "vocab_size", s.n_vocab);
-  if (a.gemma4) {
+  if (a.gemma3n || a.gemma4) {
     uint32_t shared = 0;
     for (uint32_t i = 0; i < s.n_layers; ++i) shared += layer_spec(s, i).kv_back != 0;
-    b->u32(p + "attention.key_length_swa", s.head_dim);
-    b->u32(p + "attention.value_length_swa", s.head_dim);
     b->u32(p + "attention.shared_kv_layers", shared);
     b->u32(p + "embedding_length_per_layer_input", s.layer_embd);
+  }
+  if (a.gemma3n) {
+    std::vector<float> cuts;
+    for (uint32_t i = 0; i < s.n_layers; ++i) cuts.push_back(layer_spec(s, i).sparse ? static_cast<float>(s.sparse_cut) : -INFINITY);
+    b->u32(p + "altup.num_inputs", s.streams);
+    b->u32(p + "altup.active_idx", 0);
+    b->f32s(p + "activation_sparsity_scale", cuts);
+  }
+  if (a.gemma4) {
+    b->u32(p + "attention.key_length_swa", s.head_dim);
+    b->u32(p + "attention.value_length_swa", s.head_dim);
     b->u32(p + "rope.dimension_count_swa", s.rope_local_dim);
   }
   if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);

@@ -155,6 +155,8 @@ bool short_conv(const Architecture& a) { return a.short_conv; }
 bool delta(const Architecture& a) { return a.delta; }
 bool mamba(const Architecture& a) { return a.mamba; }
 bool gemma4(const Architecture& a) { return a.gemma4; }
+bool gemma3n(const Architecture& a) { return a.gemma3n; }
+bool gemma3n_or_4(const Architecture& a) { return a.gemma3n || a.gemma4; }
 bool states(const Architecture& a) { return a.delta || a.mamba; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
 bool longrope(const Architecture& a) { return a.absent.rope_original; }
@@ -168,8 +170,11 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"rope.freq_base_swa", windows_by_layer},
                                      {"attention.key_length_swa", gemma4},
                                      {"attention.value_length_swa", gemma4},
-                                     {"attention.shared_kv_layers", gemma4},
-                                     {"embedding_length_per_layer_input", gemma4},
+                                     {"attention.shared_kv_layers", gemma3n_or_4},
+                                     {"embedding_length_per_layer_input", gemma3n_or_4},
+                                     {"altup.active_idx", gemma3n},
+                                     {"altup.num_inputs", gemma3n},
+                                     {"activation_sparsity_scale", gemma3n},
                                      {"rope.dimension_count_swa", gemma4},
                                      {"attention.q_lora_rank", latent},
                                      {"attention.kv_lora_rank", latent},
@@ -230,7 +235,7 @@ class MetadataReader {
     s->d_ff = 0;
     const char* d_ff = arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length";
     GgufValue v;
-    if (arch_->gemma4 && get(d_ff, &v) && v.type == kGgufArray) {
+    if (gemma3n_or_4(*arch_) && get(d_ff, &v) && v.type == kGgufArray) {
       LINNET_TRY(counts(d_ff, s->n_layers, &d_ff_));
       if (!d_ff_.empty()) s->d_ff = d_ff_.front();
     } else {
@@ -255,7 +260,8 @@ class MetadataReader {
     if (arch_->short_conv) LINNET_TRY(convolutions(s));
     if (arch_->delta) LINNET_TRY(delta_nets(s));
     if (arch_->mamba) LINNET_TRY(mamba_layers(s));
-    if (arch_->gemma4) LINNET_TRY(gemma4_layers(s));
+    if (arch_->gemma3n) LINNET_TRY(streams(s));
+    if (gemma3n_or_4(*arch_)) LINNET_TRY(gemma_layers(s));
     return spec_check(*s, err_, g_.label);
   }
 
@@ -627,9 +633,43 @@ class MetadataReader {
     set_layers(s, &layers_, layers);
     return LINNET_OK;
   }
-  // Gemma 4: layers that see all have heads of another size and may have fewer keys, which may be values, too; the last layers may look at
-  // the keys of the last one of their kind, and be wider.
-  Status gemma4_layers(ModelSpec* s) {
+  // Gemma 3n: residual streams, and which layers' gates are mostly 0.
+  Status streams(ModelSpec* s) {
+    uint32_t n = kStreams, active = 0;
+    LINNET_TRY(number("altup.num_inputs", false, &n));
+    LINNET_TRY(number("altup.active_idx", false, &active));
+    if (n != kStreams || active != 0)
+      return refuse(LINNET_UNSUPPORTED, "keys 'altup.num_inputs' = ", n, " and 'altup.active_idx' = ", active, " are not supported, only ",
+                    kStreams, " and 0");
+    if (static_cast<float>(s->logit_softcap) != 30)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("final_logit_softcapping"), "' = ", std::to_string(s->logit_softcap),
+                    " is not supported, only 30, which llama.cpp has as a constant");
+    const auto laurel = files_.tensors.find("blk.0.laurel_l.weight");
+    if (laurel == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'blk.0.laurel_l.weight' is missing");
+    const uint64_t rank = laurel->second.second.dims[1];
+    s->laurel_rank = rank > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(rank);
+    const float usual = deviations_below(kSparseShare);
+    float cut = usual;
+    GgufValue v;
+    if (get("activation_sparsity_scale", &v)) {
+      if (v.type != kGgufArray || v.array_type != kGgufF32 || v.count != s->n_layers)
+        return refuse(LINNET_BAD_FILE, "key '", full("activation_sparsity_scale"), "' = ", show(v), " is not a list of ", s->n_layers,
+                      " numbers");
+      std::memcpy(&cut, v.raw.data(), sizeof cut);
+      for (uint32_t i = 0; i < s->n_layers; ++i) {
+        float own;
+        std::memcpy(&own, v.raw.data() + i * sizeof own, sizeof own);
+        if (i < kSparseLayers ? own != cut || !(std::fabs(own - usual) < 1e-5f) : own != -INFINITY)
+          return refuse(LINNET_UNSUPPORTED, "key '", full("activation_sparsity_scale"), "': ", std::to_string(own), " of layer ", i,
+                        " is not supported, only ", std::to_string(usual), " in the first ", kSparseLayers, " layers and -inf in others");
+      }
+    }
+    s->sparse_cut = static_cast<double>(cut);
+    return LINNET_OK;
+  }
+  // Gemma 3n and 4: the last layers may look at the keys of the last one of their kind before them, and be wider. In Gemma 4 layers that
+  // see all have heads of another size and may have fewer keys, which may be values, too.
+  Status gemma_layers(ModelSpec* s) {
     uint32_t shared = 0;
     LINNET_TRY(number("attention.shared_kv_layers", false, &shared));
     LINNET_TRY(number("embedding_length_per_layer_input", false, &s->layer_embd));
@@ -642,6 +682,10 @@ class MetadataReader {
     } else if (s->layer_embd) {
       return refuse(LINNET_BAD_FILE, "tensor 'per_layer_token_embd.weight' is missing");
     }
+    const uint32_t usual = s->n_layers > kKeyLayers ? s->n_layers - kKeyLayers : 0;
+    if (arch_->gemma3n && shared != usual)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.shared_kv_layers"), "' = ", shared, " of ", s->n_layers,
+                    " layers is not supported, only ", usual, ", which llama.cpp has as a constant");
     s->layer_scale = has("blk.0.layer_output_scale.weight");
     if (s->n_experts) s->shared_ff = s->d_ff, s->moe_beside = 1;
     const uint32_t own = s->n_layers - shared;
@@ -649,11 +693,12 @@ class MetadataReader {
     for (uint32_t i = s->n_layers; i--;) {
       const bool window = layer_spec(*s, i).window;
       if (window && !kv_heads_.empty()) s->n_kv_heads = kv_heads_[i];
-      if (!window && i < own) s->values_of_keys = !has("blk." + std::to_string(i) + ".attn_v.weight");
+      if (!window && i < own && arch_->gemma4) s->values_of_keys = !has("blk." + std::to_string(i) + ".attn_v.weight");
     }
     for (uint32_t i = 0; i < s->n_layers; ++i) {
       LayerSpec l = layer_spec(*s, i);
-      if (!l.window) l.head_dim = global_dim_;
+      if (!l.window && global_dim_) l.head_dim = global_dim_;
+      if (arch_->gemma3n) l.sparse = i < kSparseLayers;
       if (!kv_heads_.empty()) l.n_kv_heads = kv_heads_[i];
       if (!d_ff_.empty()) l.d_ff = d_ff_[i];
       if (i >= own) {

@@ -817,7 +817,7 @@ class ConfigReader : ConfigKeys {
     const uint32_t n_layers = spec->n_layers <= 1024 ? spec->n_layers : 0;  // more are refused
     for (uint32_t i = 0; i < n_layers; ++i) {
       LayerSpec l = layer_spec(*spec, i);
-      const json absent = spec->n_layers > 10 && i < 10 ? 0.95 : 0.0;
+      const json absent = spec->n_layers > kSparseLayers && i < kSparseLayers ? 0.95 : 0.0;
       const json& entry = !pattern ? absent : pattern->is_array() ? (*pattern)[i] : *pattern;
       const double own = entry.is_number() ? entry.get<double>() : -1;
       if (!(own >= 0 && own < 1)) return wrong("activation_sparsity_pattern", entry, "numbers from 0 to below 1");

@@ -324,7 +324,6 @@ void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<
 }
 
 float deviations_below(float share) {
-  if (share == 0.95f) return kPublishedCut;
   const double y = static_cast<double>(2 * share - 1);
   double low = 0, high = 6;  // erf(6) is 1
   for (int i = 0; i < 64; ++i) {

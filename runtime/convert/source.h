@@ -150,9 +150,11 @@ void divide_router_norm(SourceTensor* t, uint32_t d_model);
 void multiply_router_norm(SourceTensor* t, uint32_t d_model);
 // What GGUF files divide the frequencies of channels by that do not turn.
 inline constexpr float kNotTurned = 1e30f;
+// What llama.cpp takes for granted of Gemma 3n: layers of which most gates are 0, by the share of 0.95, and layers with keys of their own.
+inline constexpr uint32_t kSparseLayers = 10, kKeyLayers = 20;
+inline constexpr float kSparseShare = 0.95f;
 
-// Below mean + so many standard deviations is this share of what is normally distributed: sqrt(2) erfinv(2 share - 1).
-inline constexpr float kPublishedCut = 1.6448533535003662f;  // of 0.95, as PyTorch rounds it and llama.cpp has it as a constant
+// Below mean + so many standard deviations is this share of what is normally distributed: sqrt(2) erfinv(2 share - 1), in f32 as PyTorch.
 float deviations_below(float share);
 
 // Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from

@@ -72,7 +72,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have, or whose files linnet does not read.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "ernie4-5-moe", "hunyuan-moe", "minicpm3", "bamba", "mamba2", "lfm3", "nanochat", "nemotron-h", "nemotron-h-moe")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "ernie4-5-moe", "hunyuan-moe", "minicpm3", "bamba", "mamba2", "lfm3", "nanochat", "nemotron-h", "nemotron-h-moe", "gemma3n")
 
 
 def copy_changed(folder, to):

@@ -404,6 +404,16 @@ bool same_value(const linnet::GgufValue& v, const std::string& listed) {
       }
       return text + "]" == listed;
     }
+    if (v.array_type == linnet::kGgufF32) {
+      std::istringstream list(listed.substr(1));
+      std::string entry;
+      for (size_t at = 0; at < v.raw.size(); at += 4) {
+        float x;
+        std::memcpy(&x, v.raw.data() + at, 4);
+        if (!std::getline(list, entry, ',') || std::strtof(entry.c_str(), nullptr) != x) return false;
+      }
+      return !std::getline(list, entry);
+    }
     for (const char c : v.raw) text += (text.size() > 1 ? "," : "") + std::string(c ? "true" : "false");
     return v.array_type == linnet::kGgufBool && text + "]" == listed;
   }
@@ -529,7 +539,8 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"},
                {"falcon-rw", "'falcon' cannot say the slopes"},
                {"gptj", "architecture 'gptj'"},
-               {"opt", "architecture 'opt'"}};
+               {"opt", "architecture 'opt'"},
+               {"gemma3n", "final_logit_softcapping' = 12"}};
   for (const auto& c : cases) {
     const Changed folder(c.name, {});
     const linnet_status status = to_plain(folder.path, folder.path + "/plain.gguf", &err);

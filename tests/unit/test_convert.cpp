@@ -885,17 +885,8 @@ GgufFile delta_file(Source source) {
   }
   return f;
 }
-// What linnet writes of a golden as a plain file, which test_golden compares with what llama.cpp's converter does, to be changed.
-GgufFile written(const std::string& folder) {
-  const Folder out;
-  Options o;
-  o.plain = true;
-  o.weights = LINNET_F32;
+GgufFile parsed(const std::string& bytes) {
   linnet_error err = {};
-  const linnet_status s = convert_to_file(folder, out.at("m.gguf"), o, &err);
-  INFO(err.text);
-  REQUIRE(s == LINNET_OK);
-  const std::string bytes = slurp(out.at("m.gguf"));
   const auto g = std::make_unique<Gguf>();
   REQUIRE(gguf_open(bytes.data(), bytes.size(), "m.gguf", g.get(), &err) == LINNET_OK);
   GgufFile f;
@@ -916,6 +907,18 @@ GgufFile written(const std::string& folder) {
     f.tensors.push_back({std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, {reinterpret_cast<const char*>(t.data), t.bytes}});
   }
   return f;
+}
+// What linnet writes of a golden as a plain file, which test_golden compares with what llama.cpp's converter does, to be changed.
+GgufFile written(const std::string& folder) {
+  const Folder out;
+  Options o;
+  o.plain = true;
+  o.weights = LINNET_F32;
+  linnet_error err = {};
+  const linnet_status s = convert_to_file(folder, out.at("m.gguf"), o, &err);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  return parsed(slurp(out.at("m.gguf")));
 }
 void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>& counts) {
   std::string raw = le(uint32_t{kGgufU32}) + le(uint64_t{counts.size()});
@@ -1066,6 +1069,108 @@ TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
     for (std::string_view text; gguf_next_string(v, &pos, &text);) got.emplace_back(text);
     CHECK(got == merges);
   }
+}
+
+TEST_CASE("GGUF: Gemma 3n's layers that look at earlier ones' keys, gates and streams, and what is refused") {
+  Source made;
+  ModelSpec& s = made.spec;
+  s = architecture_by_hf("gemma3n_text")->spec;
+  std::strncpy(s.architecture, "gemma3n_text", sizeof s.architecture - 1);
+  s.n_layers = 22, s.d_model = 16, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = 8, s.d_ff = 12, s.n_vocab = 20, s.n_context = 64;
+  s.rope_kind = kRopeHalves, s.rope_dim = 8, s.rope_base = 1e6, s.rope_local_base = 1e4, s.norm_eps = 1e-6, s.tied = 1;
+  s.rope_factor = s.rope_low = s.rope_high = 1, s.embd_scale = 4, s.window = 16, s.window_pattern = 2;
+  s.laurel_rank = 3, s.layer_embd = 16, s.layer_embd_vocab = 18, s.sparse_cut = static_cast<double>(deviations_below(0.95f));
+  std::vector<LayerSpec> layers;
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    layers.push_back(layer_spec(s, i));
+    layers[i].sparse = i < 10;
+    if (i >= 20) layers[i].kv_back = 2;
+  }
+  set_layers(&made, layers);
+  linnet_error err = {};
+  REQUIRE(each_tensor(s, [&](Role role, uint32_t layer) {
+            const uint32_t n = role_n(role, layer, s), k = role_row(role).matrix() ? role_k(role, layer, s) : 1;
+            const std::string data = test::tensor_data(kGgmlF32, uint64_t{n} * k, role * 31 + layer);
+            std::vector<float> values(size_t{n} * k);
+            std::memcpy(values.data(), data.data(), data.size());
+            if (role == kAttnVNorm) std::fill(values.begin(), values.end(), 1.0f);
+            SourceTensor t = computed_tensor(role, layer, values);
+            t.n = n, t.k = k;
+            t.rows = [values, k](uint32_t first, uint32_t count, float* to, linnet_error*) {
+              std::memcpy(to, values.data() + size_t{first} * k, size_t{count} * k * sizeof(float));
+              return LINNET_OK;
+            };
+            made.tensors.push_back(t);
+            return LINNET_OK;
+          }) == LINNET_OK);
+  Options o;
+  o.plain = true;
+  o.weights = LINNET_F32;
+  Rows want = rows_of(made);
+  Source source = made;
+  REQUIRE(to_gguf_conventions(&source, &err) == LINNET_OK);
+  Image image;
+  REQUIRE(write_to_memory(source, o, &image, &err) == LINNET_OK);
+  const GgufFile plain = parsed({reinterpret_cast<const char*>(image.data), image.bytes});
+  image_free(&image);
+  GgufFile f = plain;
+  Source got = imported([&](GgufFile& to) { to = f; });
+  // Readers have a row for every token; those past the last have the first one's.
+  std::vector<float>& table = want[{kLayerEmbd, 0}];
+  for (int i = 0; i < 2; ++i) table.insert(table.end(), table.begin(), table.begin() + 22 * 16);
+  CHECK(rows_of(got) == want);
+  CHECK((got.spec.layer_embd_vocab == 20 && got.spec.laurel_rank == 3 && got.spec.streams == kStreams &&
+         got.spec.sparse_cut == s.sparse_cut));
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    const LayerSpec a = layer_spec(got.spec, i);
+    CHECK((a.kv_back == layers[i].kv_back && a.sparse == layers[i].sparse && a.window == layers[i].window));
+  }
+  // Asked for by llama.cpp, which never reads them either.
+  REQUIRE(f.tensor("blk.21.attn_k.weight"));
+  CHECK(f.tensor("blk.21.attn_v.weight")->data == f.tensor("blk.19.attn_v.weight")->data);
+  for (const char* name : {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}) f.remove(std::string("blk.21.") + name);
+  CHECK(rows_of(imported([&](GgufFile& to) { to = f; })) == want);
+  const std::string p = "gemma3n.";
+  const auto refused = [&](const char* key, uint32_t value, const char* what, linnet_status status = kNot) {
+    GgufFile bad = plain;
+    bad.remove(p + key);
+    bad.u32(p + key, value);
+    import_refused(bad, status, {what});
+  };
+  refused("attention.shared_kv_layers", 3, "shared_kv_layers' = 3 of 22 layers is not supported, only 2");
+  refused("altup.num_inputs", 3, "'altup.num_inputs' = 3");
+  refused("altup.active_idx", 1, "'altup.active_idx' = 1");
+  refused("final_logit_softcapping", 12, "final_logit_softcapping' = 12");
+  refused("activation_sparsity_scale", 1, "is not a list of 22 numbers", kBad);
+  refused("attention.key_length_swa", 8, "attention.key_length_swa' = 8 is not supported");
+  const auto put_scales = [&](GgufFile* to, float first, float last) {
+    std::string raw = le(uint32_t{kGgufF32}) + le(uint64_t{22});
+    for (int i = 0; i < 22; ++i) raw += le(i < 10 ? first : last);
+    to->remove(p + "activation_sparsity_scale");
+    to->raw(p + "activation_sparsity_scale", kGgufArray, raw);
+  };
+  put_scales(&(f = plain), 1.28f, -INFINITY);
+  import_refused(f, kNot, {"activation_sparsity_scale': 1.28"});
+  put_scales(&(f = plain), NAN, -INFINITY);
+  import_refused(f, kNot, {"activation_sparsity_scale': "});
+  put_scales(&(f = plain), 1.6448536f, 1.6448536f);
+  import_refused(f, kNot, {"activation_sparsity_scale': 1.644854 of layer 10"});
+  put_scales(&(f = plain), 1.6448535f, -INFINITY);  // as another PyTorch rounds it
+  CHECK(imported([&](GgufFile& to) { to = f; }).spec.sparse_cut == static_cast<double>(1.6448535f));
+  (f = plain).remove(p + "activation_sparsity_scale");
+  CHECK(imported([&](GgufFile& to) { to = f; }).spec.sparse_cut == s.sparse_cut);
+  (f = plain).remove("blk.0.laurel_l.weight");
+  import_refused(f, kBad, {"blk.0.laurel_l.weight' is missing"});
+  f = plain;
+  f.tensor("altup_proj.weight")->dims = {16, 48};
+  import_refused(f, kBad, {"altup_proj.weight': dimensions 16 x 48 x 1, not 16 x 16 x 3"});
+  // What llama.cpp would take otherwise is not written.
+  layers[10].sparse = 1;
+  set_layers(&made, layers);
+  source = made;
+  REQUIRE(to_gguf_conventions(&source, &err) == LINNET_OK);
+  CHECK(write_to_memory(source, o, &image, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("activation_sparsity_scale") != std::string::npos);
 }
 
 TEST_CASE("GGUF import: gated delta nets are what their folders are") {
