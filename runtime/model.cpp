@@ -67,6 +67,7 @@ Status Loader::matrix(Role role, uint32_t layer, Matrix* out) {
                  bytes = packed_bytes(out->format, out->n, out->k);
   model->n_params += weights;
   model->weight_bytes += bytes;
+  if (role == kLayerEmbd) model->layer_embd_bytes += bytes;
   hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
   const Part part = role_row(role).part;
   part_bytes[part] += bytes;
@@ -363,9 +364,9 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   LINNET_TRY(m->backend->load(m->handle, p.matrices, profile, gguf.data + at, gguf.bytes - at, Finder::load, &finder, &memory,
                               err));  // last: what fails after it would have to give memory back
   m->own = memory.own;
-  if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes) {
+  if (profile.memory_bytes && resident_bytes(*m) + arena.used() > profile.memory_bytes) {
     model_fini(*m);
-    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(),
+    return fail(err, LINNET_TOO_SMALL, "model: ", resident_bytes(*m), " bytes of weights and ", arena.used(),
                 " of its own are more than the profile's memory cap of ", profile.memory_bytes, "; a format of fewer bits may fit");
   }
   *out = m;

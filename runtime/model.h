@@ -46,7 +46,7 @@ struct linnet_model {
   uint8_t* tokenizer_blob;
   char name[128];
   linnet::ChatFormat chat;
-  uint64_t n_params, weight_bytes, decode_bytes, matrix_ops, head_ops;
+  uint64_t n_params, weight_bytes, layer_embd_bytes, decode_bytes, matrix_ops, head_ops;
   double bits[linnet::kPartCount];  // per weight
   linnet::Format main_format;
   uint64_t hash;        // of what decides the numbers, as linnet_state_save documents it
@@ -55,6 +55,9 @@ struct linnet_model {
 };
 
 namespace linnet {
+
+// Weights that a pass may read all of: what stays in a mapped file is not memory that a cap counts.
+inline uint64_t resident_bytes(const linnet_model& m) { return m.weight_bytes - m.layer_embd_bytes; }
 
 // Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
 Status check_profile(const linnet_profile& profile, Error* err);

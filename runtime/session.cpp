@@ -371,7 +371,7 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
 
 // The profile's memory cap; `wished` is what the caller said.
 Status check_cap(const linnet_model& model, const linnet_session_params& wished, const linnet_session_params& p, Error* err) {
-  const uint64_t cap = model.profile.memory_bytes, fixed = model.weight_bytes + model.arena.used();
+  const uint64_t cap = model.profile.memory_bytes, fixed = resident_bytes(model) + model.arena.used();
   if (cap == 0) return LINNET_OK;
   const auto bytes = [&](const linnet_session_params& q) {
     Footprint count;
@@ -415,9 +415,9 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   size_t digits = 0;
   for (uint32_t v = fits, ten = 1000000000; ten; v %= ten, ten /= 10)
     if (v / ten || digits) context[digits++] = static_cast<char>('0' + v / ten);
-  return fail(err, LINNET_TOO_SMALL, "session: weights of ", model.weight_bytes, " bytes, ", model.arena.used(), " of the model and ", need,
-              " of a session of ", p.n_context, " positions are more than the profile's memory cap of ", cap, fits ? "; n_context = " : "",
-              context,
+  return fail(err, LINNET_TOO_SMALL, "session: weights of ", resident_bytes(model), " bytes, ", model.arena.used(), " of the model and ",
+              need, " of a session of ", p.n_context, " positions are more than the profile's memory cap of ", cap,
+              fits ? "; n_context = " : "", context,
               fits && format ? ", or"
               : format       ? ";"
                              : "",
