@@ -1187,6 +1187,7 @@ constexpr Architecture kArchitectures[] = {
      .experts = {.count = "n_routed_experts",
                  .norm_absent = true,
                  .group_best = 2,
+                 .one_group = true,
                  .n_absent = 64,
                  .active_absent = 4,
                  .first_absent = 1,
@@ -1215,8 +1216,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_gguf = kRopeHalves,
      .absent = {.norm_eps = 1e-5, .n_context = 32768, .tied = true},
      .latent = true,
-     .minicpm = true,
-     .form = {.none = true}},
+     .minicpm = true},
     // OLMoE
     {.name = "olmoe",
      .hf_class = "OlmoeForCausalLM",
@@ -1239,8 +1239,8 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey,
      .out_bias = Has::kByKey,
      .spec = {.qk_norm = kQkNormHead, .router_kind = kRouterSigmoid, .router_correction = 1},
-     .absent = {.window = 4096, .windows_from = 62},
-     .experts = {.count = "n_routed_experts", .group_best = 2, .norm_in_gguf = false}},
+     .absent = {.n_kv_heads = 32, .window = 4096, .windows_from = 62},
+     .experts = {.count = "n_routed_experts", .group_best = 2, .one_group = true, .norm_in_gguf = false}},
     // GLM-4.5, 4.6, 4.7
     {.name = "glm4_moe",
      .hf_class = "Glm4MoeForCausalLM",
@@ -1256,6 +1256,7 @@ constexpr Architecture kArchitectures[] = {
      .experts = {.count = "n_routed_experts",
                  .norm_absent = true,
                  .group_best = 2,
+                 .one_group = true,
                  .n_absent = 128,
                  .active_absent = 8,
                  .first_absent = 1,
@@ -1274,8 +1275,13 @@ constexpr Architecture kArchitectures[] = {
      .ignored = {"moe_capacity", "moe_layer_end_index"},
      .only = {{"use_bias", "false"}, {"moe_norm_min", "1e-12"}, {"moe_gate", "\"topk\""}, {"moe_use_aux_free", "true"}},
      .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 4, .tied = true},
-     .experts = {.count = "num_experts", .norm = Has::kAlways, .n_absent = 64, .active_absent = 6, .first_absent = 1, .shared_absent = 2},
-     .form = {.none = true}},
+     .experts = {.count = "num_experts",
+                 .norm = Has::kAlways,
+                 .n_absent = 64,
+                 .active_absent = 6,
+                 .first_absent = 1,
+                 .shared_absent = 2,
+                 .shared_in_gguf = true}},
     // Hunyuan A13B
     {.name = "hunyuan_v1_moe",
      .hf_class = "HunYuanMoEV1ForCausalLM",
@@ -1299,8 +1305,8 @@ constexpr Architecture kArchitectures[] = {
                  .shared = "intermediate_size",
                  .norm = Has::kAlways,
                  .n_absent = 1,
-                 .active_absent = 1},
-     .form = {.none = true}},
+                 .active_absent = 1,
+                 .shared_in_gguf = true}},
     // Trinity: gated attention, RoPE in layers with a window alone
     {.name = "afmoe",
      .hf_class = "AfmoeForCausalLM",
@@ -1691,13 +1697,13 @@ constexpr Architecture kArchitectures[] = {
      .experts = {.count = "num_experts",
                  .norm_absent = true,
                  .group_best = 2,
+                 .one_group = true,
                  .n_absent = 256,
                  .active_absent = 8,
                  .first_absent = 1,
-                 .shared_absent = 1,
-                 .norm_in_gguf = false},
+                 .shared_absent = 1},
      .latent = true,
-     .form = {.none = true}},
+     .form = {.names = {{kDeltaOut, "attn_output.weight"}}}},
     // Seed-OSS
     {.name = "seed_oss",
      .hf_class = "SeedOssForCausalLM",
@@ -1899,8 +1905,10 @@ constexpr Architecture kArchitectures[] = {
                  .shared = "moe_shared_expert_intermediate_size",
                  .norm_absent = true,
                  .group_best = 2,
-                 .norm_in_gguf = false},
-     .form = {.none = true}},
+                 .one_group = true,
+                 .norm_in_gguf = false,
+                 .shared_in_gguf = true},
+     .form = {.experts = "nemotron_h_moe", .names = {{kFfnNorm, "attn_norm.weight"}}}},
     // Bamba
     {.name = "bamba",
      .hf_class = "BambaForCausalLM",
@@ -1919,8 +1927,7 @@ constexpr Architecture kArchitectures[] = {
               .mamba_conv_bias = 1,
               .mamba_norm = kMambaNormLast},
      .ignored = {"num_logits_to_keep", "z_loss_coefficient"},
-     .absent = {.norm_eps = 1e-5, .rotary = 0.5, .n_context = 262144, .n_kv_heads = 8},
-     .form = {.none = true}},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.5, .n_context = 262144, .n_kv_heads = 8}},
     // Mamba-2 alone
     {.name = "mamba2",
      .hf_class = "Mamba2ForCausalLM",
@@ -1933,8 +1940,7 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.conv_taps = 4, .mamba_groups = 8, .mamba_state_dim = 128, .mamba_conv_bias = 1, .mamba_norm = kMambaNormLast},
      .ignored = {"time_step_rank", "norm_before_gate"},
      .only = {{"rms_norm", "true"}},
-     .absent = {.norm_eps = 1e-5, .n_context = 1048576},
-     .form = {.none = true}},
+     .absent = {.norm_eps = 1e-5, .n_context = 1048576}},
     // Granite with windows, sinks, and a RoPE base for each layer
     {.name = "granite_swa",
      .hf_class = "GraniteSWAForCausalLM",
@@ -2058,14 +2064,18 @@ HfNames whole_names(const HfWhole& whole, const HfNames& text) {
   return names;
 }
 
+bool has_gguf_name(const Architecture& a, std::string_view name) {
+  return name == a.gguf || (a.form.mamba && name == a.form.mamba) || (a.form.experts && name == a.form.experts);
+}
+
 const Architecture* architecture_by_gguf(std::string_view name) {
   for (const Architecture& a : kArchitectures)
-    if (name == a.gguf || (a.form.mamba && name == a.form.mamba)) return &a;
+    if (has_gguf_name(a, name)) return &a;
   return nullptr;
 }
 
 const char* gguf_architecture(const Architecture& a, const ModelSpec& spec) {
-  return a.form.mamba && spec.mamba_heads ? a.form.mamba : a.gguf;
+  return a.form.mamba && spec.mamba_heads ? a.form.mamba : a.form.experts && spec.n_experts ? a.form.experts : a.gguf;
 }
 
 namespace {

@@ -103,11 +103,13 @@ struct HfExperts {
   Has norm = Has::kByKey;  // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
   bool norm_absent = false;
   uint32_t group_best = 0;  // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  bool one_group = false;   // there is one where keys are absent, else they must be there
   bool shared_gate = false;
   uint32_t n_absent = 0, active_absent = 0;      // where keys are absent
   uint32_t first_absent = 0, shared_absent = 0;  // first_k_dense_replace and n_shared_experts
   bool norm_in_gguf = true;                      // GGUF files do not say it
   bool everywhere = false;                       // in all layers: files have no other d_ff than an expert's
+  bool shared_in_gguf = false;                   // GGUF files say both how many shared ones there are and how wide they are together
 };
 
 // What GGUF files call a number of the spec, and what it is where they do not say.
@@ -126,15 +128,16 @@ struct GgufName {
 
 // How GGUF files of a family differ from most.
 struct GgufForm {
-  bool none = false;            // there are no such files
-  const char* mamba = nullptr;  // general.architecture of the files of models with Mamba-2 in some layers
-  bool qkv = false;             // q, k and v are one tensor, attn_qkv
-  bool gate_up = false;         // gate and up are one tensor, ffn_up
-  bool expert_gate_up = false;  // those of experts are, ffn_gate_up_exps
-  bool tiled = false;           // value heads of gated delta nets lie as ModelSpec.delta_tiled says
-  bool beta_alpha = false;      // beta and alpha are one tensor, ssm_ba, by key head
-  bool sections = false;        // files say which channels of RoPE go by which of four positions, of a text all the same
-  uint32_t window = 0;          // sliding window where files do not say
+  bool none = false;              // there are no such files
+  const char* mamba = nullptr;    // general.architecture of the files of models with Mamba-2 in some layers
+  const char* experts = nullptr;  // and of those of models with experts
+  bool qkv = false;               // q, k and v are one tensor, attn_qkv
+  bool gate_up = false;           // gate and up are one tensor, ffn_up
+  bool expert_gate_up = false;    // those of experts are, ffn_gate_up_exps
+  bool tiled = false;             // value heads of gated delta nets lie as ModelSpec.delta_tiled says
+  bool beta_alpha = false;        // beta and alpha are one tensor, ssm_ba, by key head
+  bool sections = false;          // files say which channels of RoPE go by which of four positions, of a text all the same
+  uint32_t window = 0;            // sliding window where files do not say
   uint32_t scaled_layers =
       0;  // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
   bool yarn_untruncated = false;
@@ -204,6 +207,7 @@ const Architecture* architecture_by_hf_class(std::string_view hf_class);
 const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class);  // by the class where there is no model_type
 HfNames whole_names(const HfWhole& whole, const HfNames& text);
 const Architecture* architecture_by_gguf(std::string_view name);
+bool has_gguf_name(const Architecture& a, std::string_view name);
 const char* gguf_architecture(const Architecture& a, const ModelSpec& spec);
 
 // What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors

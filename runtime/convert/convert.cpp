@@ -113,7 +113,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     LINNET_TRY(put_plain_keys(source, b, err));
   }
   if (s.n_layers > 0 && !options.plain) {
-    put_size_keys(s, p, "attention.layer_norm_rms_epsilon", s.d_ff, b);
+    put_size_keys(s, p, "attention.layer_norm_rms_epsilon", s.d_ff, true, b);
     b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
     b->u32(p + "rope.dimension_count", s.rope_dim);
     if (s.rope_scaling == kRopeScaleLinear) {

@@ -39,6 +39,7 @@ double yarn_all(const Architecture& a, const ModelSpec& s) {
 }
 
 void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
+  if (s.rope_kind == kRopeNone && a.latent) b->u32(p + "rope.dimension_count", s.qk_rope_dim);
   if (s.rope_kind == kRopeNone) return;
   b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
   if (s.rope_local_base > 0) b->f32(p + "rope.freq_base_swa", static_cast<float>(s.rope_local_base));
@@ -50,7 +51,7 @@ void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, G
   // Phi-3's readers ask for it whatever the scaling.
   const uint32_t original = s.rope_original ? s.rope_original : a.absent.rope_original ? s.n_context : 0;
   if (original) b->u32(p + "rope.scaling.original_context_length", original);
-  if (s.rope_scaling == kRopeScaleLong)
+  if (s.rope_scaling == kRopeScaleLong && (!a.minicpm || (s.rope_attn_factor > 0 && s.rope_attn_factor != 1)))
     b->f32(p + "rope.scaling.attn_factor", s.rope_attn_factor > 0 ? static_cast<float>(s.rope_attn_factor) : 1.0f);
   if (s.rope_scaling != kRopeScaleYarn) return;
   b->f32(p + "rope.scaling.yarn_beta_fast", static_cast<float>(s.rope_high));
@@ -64,7 +65,11 @@ void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, G
 
 void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
   if (!a.experts.count) return;
-  if (a.experts.group_best) {
+  if (a.experts.shared_in_gguf) {
+    const bool whole = s.n_experts && s.shared_ff % s.expert_ff == 0 && !a.one_step;  // which always counts them as one
+    if (s.n_experts) b->u32(p + "expert_shared_count", whole ? s.shared_ff / s.expert_ff : s.shared_ff ? 1 : 0);
+    if (s.n_experts) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
+  } else if (a.experts.group_best) {
     b->u32(p + "leading_dense_block_count", s.n_experts ? s.moe_first : s.n_layers);
     b->u32(p + "expert_shared_count", s.n_experts ? s.shared_ff / s.expert_ff : 0);
     if (!s.n_experts) b->u32(p + "expert_feed_forward_length", s.d_ff);  // asked for all the same
@@ -74,13 +79,15 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
   b->u32(p + "expert_used_count", s.n_active);
   b->u32(p + "expert_feed_forward_length", s.expert_ff);
   if (a.experts.shared_gate) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
-  if (s.window_chunks) b->u32(p + "interleave_moe_layer_step", s.moe_step ? s.moe_step : 1);
+  const bool ernie = !a.experts.group_best && a.spec.router_correction && !a.short_conv;
+  if (s.window_chunks || ernie) b->u32(p + "interleave_moe_layer_step", s.moe_step ? s.moe_step : 1);
+  if (ernie) b->u32(p + "leading_dense_block_count", s.moe_first);
   if (a.short_conv) b->u32(p + "leading_dense_block_count", s.moe_first);
   if (a.short_conv) b->u32(p + "expert_gating_func", 2);
   if (!a.experts.group_best) return;
   b->u32(p + "expert_gating_func", s.router_kind == kRouterSigmoid ? 2 : 1);
   b->f32(p + "expert_weights_scale", s.router_scale > 0 ? static_cast<float>(s.router_scale) : 1.0f);
-  if (s.router_norm) b->boolean(p + "expert_weights_norm", true);
+  if (s.router_norm && !a.experts.norm_in_gguf) b->boolean(p + "expert_weights_norm", true);
   if (s.router_groups) {
     b->u32(p + "expert_group_count", s.router_groups);
     b->u32(p + "expert_group_used_count", s.router_top_groups);
@@ -89,6 +96,10 @@ void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p
 
 void put_delta_nets(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
   b->u32(p + "ssm.conv_kernel", s.conv_taps);
+  if (s.delta_by_key) {  // as many heads as attention has
+    b->u32(p + "kda.head_dim", s.delta_key_dim);
+    return;
+  }
   b->u32(p + "ssm.state_size", s.delta_key_dim);
   b->u32(p + "ssm.group_count", s.delta_key_heads);
   b->u32(p + "ssm.time_step_rank", s.delta_value_heads);
@@ -139,6 +150,11 @@ bool norm_of_ones(const Architecture& a, Role role) {
   return role == kAttnVNorm || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm));
 }
 
+const char* norm_eps_key(const Architecture& a) {
+  const bool other = a.spec.norm == kNormLayer || (a.one_step && !a.mamba_alone);  // Nemotron-H, though its norms are RMS
+  return other ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon";
+}
+
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer) {
   char name[kRoleNameBytes];
   role_name(role, layer, name);
@@ -150,13 +166,23 @@ std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role 
   return name;
 }
 
+std::vector<DeltaPart> delta_parts(const ModelSpec& s, Role role) {
+  const uint32_t each = role == kDeltaTaps ? s.conv_taps : 1, q = s.delta_key_heads * s.delta_key_dim * each,
+                 v = s.delta_value_heads * s.delta_value_dim * each;
+  if (role == kDeltaTaps) return {{"ssm_conv1d_q.weight", q}, {"ssm_conv1d_k.weight", q}, {"ssm_conv1d_v.weight", v}};
+  return {{"attn_q.weight", q}, {"attn_k.weight", q}, {"attn_v.weight", v}};
+}
+
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts) {
+  if (role == kRouterCorrection && spec.router_kind == kRouterSoftmax) return {rows, 1};  // ERNIE
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kLayerEmbd) return {uint64_t{k} * spec.n_layers, rows / spec.n_layers};
   if (role == kStreamsIn || role == kStreamsOut) return {k, rows / (kStreams - 1), kStreams - 1};
   if (role == kStreamPredict || role == kStreamCorrect) return {kStreams, rows / kStreams};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
+  if (role == kDeltaTaps && spec.delta_by_key) return {spec.conv_taps, 1, rows / spec.conv_taps, 1};
+  if (role == kDeltaA && spec.delta_by_key) return {1, rows, 1, 1};
   if (role == kConvTaps || role == kDeltaTaps || role == kMambaTaps) return {spec.conv_taps, rows / spec.conv_taps};
   if (role == kMambaA || role == kMambaSkip) return {1, rows};
   if (role == kMambaNorm) return {rows / spec.mamba_groups, spec.mamba_groups};
@@ -170,7 +196,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
   if (spec.n_layers == 0 || !a) return LINNET_OK;
   if (a->form.none) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
-    if (spec.rope_dim != spec.head_dim)
+    if (spec.rope_dim != spec.head_dim && !spec.mamba_heads)  // whose converter takes all of a head whatever RoPE turns
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim,
                   " cannot be reordered to pairs");
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
@@ -180,7 +206,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
     for (SourceTensor& t : source->tensors) tile_values(&t, spec, true);
     spec.delta_tiled = 1;
   }
-  if (spec.mamba_heads && spec.rope_kind == kRopeNone && a->rope_gguf == kRopePairs)  // as their converter does all the same
+  if (spec.mamba_heads && spec.rope_kind == kRopeNone && spec.head_dim % 2 == 0)  // as their converter does all the same
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
   if (a->gemma4 && !spec.rope_freqs) {
     std::vector<float> divisors(spec.rope_dim / 2, kNotTurned);
@@ -237,10 +263,25 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       for (const Role keys : {kAttnK, kAttnV, kAttnKNorm})
         if (const SourceTensor* other = of(keys, layer - back); other)
           out->push_back({gguf_tensor_name(a, spec, keys, layer), gguf_dims(keys, spec, other->k, other->n, 1), *other});
+    if (spec.delta_by_key && (role == kDeltaIn || role == kDeltaTaps)) {
+      uint32_t first = 0;
+      for (const DeltaPart& part : delta_parts(spec, role)) {
+        PlainTensor to = {blk + part.name, gguf_dims(role, spec, t->k, part.rows, 1), *t};
+        choose_rows(&to.rows, part.rows, [first](uint32_t i) { return first + i; });
+        first += part.rows;
+        out->push_back(std::move(to));
+      }
+      continue;
+    }
+    if (a.minicpm && role == kAttnKB) {
+      const SourceTensor kv_b = kv_b_of(*t, *of(kAttnVB, layer), spec);
+      out->push_back({blk + "attn_kv_b.weight", {kv_b.k, kv_b.n}, kv_b});
+    }
+    if (a.minicpm && (role == kAttnKB || role == kAttnVB)) continue;
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
-    if (a.delta && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)});
+    if (a.delta && spec.attn_gate && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)});
     if (a.form.beta_alpha && role == kDeltaBeta)
       to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
@@ -268,48 +309,54 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
   return LINNET_OK;
 }
 
-void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, uint32_t d_ff, GgufBuilder* b) {
+void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, uint32_t d_ff, bool absorbed, GgufBuilder* b) {
   b->u32(p + "context_length", s.n_context);
   b->u32(p + "embedding_length", s.d_model);
   b->u32(p + "block_count", s.n_layers);
-  std::vector<int32_t> widths, heads;
-  uint32_t head_dim = s.head_dim;  // of layers that see all
-  bool differ = s.conv_taps && !s.delta_value_heads;
-  for (uint32_t i = s.n_layers; i--;) {
-    const LayerSpec l = layer_spec(s, i);
-    if (!l.window) head_dim = l.head_dim;
-    differ = differ || l.n_kv_heads != s.n_kv_heads;
-  }
+  b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
+  std::vector<int32_t> heads, widths;
+  bool attends = false, feeds = false, passed = false;  // some layers do, some do not feed
+  bool wider = s.streams, fewer = false;                // some layers than others, or in a family whose files have lists
+  uint32_t head_dim = absorbed ? s.head_dim : s.qk_nope_dim + s.qk_rope_dim;  // of layers that see all
+  for (uint32_t i = s.n_layers; i--;)
+    if (const LayerSpec l = layer_spec(s, i); !l.window && !s.kv_lora_rank) head_dim = l.head_dim;
   for (uint32_t i = 0; i < s.n_layers; ++i) {
     const LayerSpec l = layer_spec(s, i);
-    widths.push_back(static_cast<int32_t>(l.d_ff));
-    heads.push_back(l.mixer == kMixerAttention ? static_cast<int32_t>(l.n_kv_heads) : 0);
+    const bool heads_of_own = l.mixer == kMixerAttention || l.mixer == kMixerLatent;
+    attends = attends || heads_of_own;
+    feeds = feeds || l.feed_forward != kFeedForwardNothing;
+    passed = passed || l.feed_forward == kFeedForwardNothing;
+    wider = wider || (l.feed_forward == kFeedForwardDense && l.d_ff != s.d_ff);
+    fewer = fewer || (l.mixer == kMixerAttention && l.n_kv_heads != s.n_kv_heads);
+    heads.push_back(heads_of_own ? static_cast<int32_t>(l.n_kv_heads) : 0);
+    widths.push_back(static_cast<int32_t>(l.feed_forward == kFeedForwardNothing   ? 0
+                                          : l.feed_forward == kFeedForwardExperts ? s.expert_ff
+                                                                                  : l.d_ff));
   }
-  if (!s.streams && std::all_of(widths.begin(), widths.end(), [&](int32_t n) { return n == widths.front(); }))
-    b->u32(p + "feed_forward_length", d_ff);
-  else
+  if ((passed && feeds) || wider)
     b->i32s(p + "feed_forward_length", widths);
-  b->u32(p + "attention.head_count", s.n_heads);
-  if (differ)
+  else
+    b->u32(p + "feed_forward_length", passed ? 0 : d_ff);
+  b->u32(p + "attention.head_count", attends || feeds ? s.n_heads : 0);
+  if (!attends && !feeds) return;  // Mamba-2 alone
+  if (fewer || ((s.conv_taps || passed) && (!s.delta_value_heads || s.delta_by_key)))
     b->i32s(p + "attention.head_count_kv", heads);
   else
-    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
-  b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
+    b->u32(p + "attention.head_count_kv", absorbed ? s.n_kv_heads : s.n_heads);
   b->u32(p + "attention.key_length", head_dim);
-  b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : head_dim);
+  b->u32(p + "attention.value_length", !absorbed ? s.v_head_dim : s.kv_lora_rank ? s.kv_lora_rank : head_dim);
 }
 
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture& a = family(s);
   const std::string p = std::string(gguf_architecture(a, s)) + ".";
-  put_size_keys(s, p, s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon",
-                shared_by_key(a, s) ? s.expert_ff : s.d_ff, b);
+  put_size_keys(s, p, norm_eps_key(a), shared_by_key(a, s) ? s.expert_ff : s.d_ff, !a.minicpm, b);
   if (s.kv_lora_rank) {
     if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);
     b->u32(p + "attention.kv_lora_rank", s.kv_lora_rank);
-    b->u32(p + "attention.key_length_mla", s.qk_nope_dim + s.qk_rope_dim);
-    b->u32(p + "attention.value_length_mla", s.v_head_dim);
+    if (!a.minicpm) b->u32(p + "attention.key_length_mla", s.qk_nope_dim + s.qk_rope_dim);
+    if (!a.minicpm) b->u32(p + "attention.value_length_mla", s.v_head_dim);
   }
   b->u32(p + "vocab_size", s.n_vocab);
   if (a.gemma3n || a.gemma4) {
@@ -338,7 +385,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "ssm.group_count", s.mamba_groups);
     b->u32(p + "ssm.inner_size", s.mamba_heads * s.mamba_head_dim);
     b->u32(p + "ssm.time_step_rank", s.mamba_heads);
-    if (a.mamba) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
+    if (!a.mamba_alone) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
     if (shared_by_key(a, s)) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
   }
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");

@@ -150,16 +150,16 @@ bool windows_by_layer(const Architecture& a) { return a.absent.window_pattern > 
 bool latent(const Architecture& a) { return a.latent; }
 bool with_experts(const Architecture& a) { return a.experts.count; }
 bool grouped_experts(const Architecture& a) { return a.experts.group_best; }
-bool shared_gate(const Architecture& a) { return a.experts.shared_gate; }
+bool shared_width(const Architecture& a) { return a.experts.shared_gate || a.experts.shared_in_gguf || a.form.mamba; }
+bool shared_count(const Architecture& a) { return a.experts.group_best || a.experts.shared_in_gguf; }
 bool short_conv(const Architecture& a) { return a.short_conv; }
 bool delta(const Architecture& a) { return a.delta; }
-bool mamba(const Architecture& a) { return a.mamba; }
 bool gemma4(const Architecture& a) { return a.gemma4; }
 bool gemma3n(const Architecture& a) { return a.gemma3n; }
 bool gemma3n_or_4(const Architecture& a) { return a.gemma3n || a.gemma4; }
 bool states(const Architecture& a) { return a.delta || a.mamba; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
-bool longrope(const Architecture& a) { return a.absent.rope_original; }
+bool longrope(const Architecture& a) { return a.absent.rope_original || a.minicpm; }
 bool slopes_by_key(const Architecture& a) { return a.absent.alibi_bias_max > 0; }
 const HfFlag* parallel_flag(const Architecture& a) {
   for (const HfFlag& f : a.flags)
@@ -186,8 +186,8 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"use_parallel_residual", [](const Architecture& a) { return parallel_flag(a) != nullptr; }},
                                      {"leading_dense_block_count", with_experts},
                                      {"interleave_moe_layer_step", with_experts},
-                                     {"expert_shared_feed_forward_length", shared_gate},
-                                     {"expert_shared_count", grouped_experts},
+                                     {"expert_shared_feed_forward_length", shared_width},
+                                     {"expert_shared_count", shared_count},
                                      {"expert_weights_scale", grouped_experts},
                                      {"expert_weights_norm", grouped_experts},
                                      {"expert_gating_func", [](const Architecture& a) { return grouped_experts(a) || a.spec.router_kind; }},
@@ -197,10 +197,10 @@ constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", window
                                      {"ssm.group_count", states},
                                      {"ssm.time_step_rank", states},
                                      {"ssm.inner_size", states},
+                                     {"kda.head_dim", [](const Architecture& a) { return a.spec.delta_by_key != 0; }},
                                      {"full_attention_interval", delta},
                                      {"attention.recurrent_layers", delta},
                                      {"rope.dimension_sections", [](const Architecture& a) { return a.form.sections; }},
-                                     {"expert_shared_feed_forward_length", mamba},
                                      {"expert_group_count", grouped_experts},
                                      {"expert_group_used_count", grouped_experts}};
 // Keys that linnet supports at one value only.
@@ -230,24 +230,29 @@ class MetadataReader {
     if (extra_layers_ && (extra_layers_ >= s->n_layers || extra_layers_ > 1024))
       return refuse(LINNET_BAD_FILE, "key '", full("nextn_predict_layers"), "' = ", extra_layers_, " of block_count = ", s->n_layers);
     s->n_layers -= extra_layers_;
+    if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     LINNET_TRY(number("context_length", true, &s->n_context));
     LINNET_TRY(number("embedding_length", true, &s->d_model));
     s->d_ff = 0;
-    const char* d_ff = arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length";
-    GgufValue v;
-    if (gemma3n_or_4(*arch_) && get(d_ff, &v) && v.type == kGgufArray) {
-      LINNET_TRY(counts(d_ff, s->n_layers, &d_ff_));
-      if (!d_ff_.empty()) s->d_ff = d_ff_.front();
-    } else {
-      LINNET_TRY(number(d_ff, true, &s->d_ff));
-    }
-    LINNET_TRY(number("attention.head_count", true, &s->n_heads));
-    LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
-    s->n_kv_heads = s->n_heads;
     mamba_ = arch_->mamba && (!arch_->form.mamba || prefix_ == std::string(arch_->form.mamba) + ".");
-    const bool by_layer = arch_->short_conv || mamba_ || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
-    LINNET_TRY(by_layer ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
-    if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
+    GgufValue v;
+    if (get("attention.layer_norm_rms_epsilon", &v) && s->norm == kNormRms)
+      LINNET_TRY(number("attention.layer_norm_rms_epsilon", true, &s->norm_eps));
+    else
+      LINNET_TRY(number(norm_eps_key(*arch_), true, &s->norm_eps));
+    if (arch_->mamba_alone) {
+      s->n_heads = s->n_kv_heads = s->head_dim = s->d_ff = 1;  // of which nothing is
+      convolves_.assign(s->n_layers, true);
+    } else {
+      LINNET_TRY(arch_->one_step ? widths(s)
+                 : gemma3n_or_4(*arch_)
+                     ? gemma_widths(s)
+                     : number(arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length", true, &s->d_ff));
+      LINNET_TRY(number("attention.head_count", true, &s->n_heads));
+      s->n_kv_heads = s->n_heads;
+      const bool by_layer = arch_->short_conv || mamba_ || s->delta_by_key || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
+      LINNET_TRY(by_layer ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
+    }
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
       return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ",
                     s->n_kv_heads);
@@ -270,11 +275,12 @@ class MetadataReader {
   Status refuse(Status code, const Parts&... parts) {
     return fail(err_, code, g_.label, ": ", parts...);
   }
+  bool has_experts(uint32_t layer) const { return has("blk." + std::to_string(layer) + ".ffn_gate_inp.weight"); }
   bool has(std::string_view tensor) const { return files_.tensors.count(tensor) > 0; }
   std::string full(std::string_view key) const { return prefix_ + std::string(key); }
   bool get(std::string_view key, GgufValue* v) const { return g_.key(full(key), v); }
 
-  // Of families with the same name in GGUF the one that has experts, scores and windows as the file has them.
+  // Of families with the same name in GGUF the one that has experts, scores, windows and a factor of scores as the file has them.
   Status pick_architecture() {
     GgufValue v;
     uint64_t n = 0;
@@ -284,16 +290,17 @@ class MetadataReader {
     const std::string_view name = v.text;
     prefix_ = std::string(name) + ".";
     const bool experts = get("expert_count", &v) && v.is_uint(&n) && n > 0,
-               windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0;
+               windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0,
+               scaled = get("attention.scale", &v);  // Granite, not Bamba
     uint32_t gating = default_gating();
     LINNET_TRY(number("expert_gating_func", false, &gating));
     const uint32_t router = gating == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
     int best = -1;
     for (uint32_t i = 0; i < kArchitectureCount; ++i) {
       const Architecture& a = kArchitectures[i];
-      const int alike =
-          (a.gemma4 || experts == (a.experts.count != nullptr)) + (router == a.spec.router_kind) + (windows == windows_by_layer(a));
-      if ((name != a.gguf && (!a.form.mamba || name != a.form.mamba)) || a.form.none || alike <= best) continue;
+      const int alike = (a.gemma4 || experts == (a.experts.count != nullptr)) + (router == a.spec.router_kind) +
+                        (windows == windows_by_layer(a)) + (scaled == (a.form.numbers[0].field == &ModelSpec::attn_scale));
+      if (!has_gguf_name(a, name) || a.form.none || alike <= best) continue;
       best = alike;
       arch_ = &a;
     }
@@ -302,10 +309,9 @@ class MetadataReader {
                           architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
   }
 
-  // A bias for the choice of experts goes with scores by sigmoid in files that do not say (GLM-4.7-Flash, dots.llm1).
+  // A bias for the choice of experts goes with scores by sigmoid in files that do not say (GLM-4.7-Flash, dots.llm1), but in ERNIE's.
   uint32_t default_gating() const {
-    const auto corrects = [](const auto& t) { return t.first.ends_with(".exp_probs_b.bias"); };
-    return std::any_of(files_.tensors.begin(), files_.tensors.end(), corrects) ? kSigmoidRouter : kSoftmaxRouter;
+    return prefix_ == "ernie4_5-moe." ? kSoftmaxRouter : in_layers(".exp_probs_b.bias") ? kSigmoidRouter : kSoftmaxRouter;
   }
 
   Status check_keys() {
@@ -323,11 +329,8 @@ class MetadataReader {
       // A Granite that is not "finetuned" has no RoPE; elsewhere the key says nothing.
       // Granite 4 without Mamba layers: sizes of those, and of experts, whose tensors would be refused.
       if (prefix_ == "granite." && (name.starts_with("ssm.") || name == "expert_shared_feed_forward_length")) known = true;
-      if (prefix_ == "granitehybrid." && name == "rope.scaling.finetuned") {
-        known = v.type == kGgufBool && !v.u;  // with RoPE it is a Bamba
-        if (known) continue;
-      }
-      if (name == "rope.scaling.finetuned") known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite"));
+      if (name == "rope.scaling.finetuned")
+        known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite") || prefix_ == "granitehybrid.");
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key && !known)
           known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
@@ -388,6 +391,11 @@ class MetadataReader {
   }
 
   Status numbers(ModelSpec* s) {
+    if (arch_->minicpm) {  // llama.cpp's constants
+      s->embd_scale = 12;
+      s->residual_scale = 1.4 / std::sqrt(static_cast<double>(s->n_layers));
+      s->logit_scale = 256.0 / s->d_model;
+    }
     if (arch_->embd_scale_root || arch_->embd_scale_key) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
     if (arch_->form.scaled_layers)
       s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
@@ -413,9 +421,9 @@ class MetadataReader {
     const uint64_t n_vocab = embedding->second.second.dims[1];
     s->n_vocab = n_vocab > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(n_vocab);
     s->tied = !has("output.weight");
-    s->qkv_bias = has("blk.0.attn_q.bias") || has("blk.0.attn_k.bias") || has("blk.0.attn_v.bias") || has("blk.0.attn_qkv.bias");
-    s->out_bias = has("blk.0.attn_output.bias");
-    s->mlp_bias = has("blk.0.ffn_gate.bias") || has("blk.0.ffn_up.bias") || has("blk.0.ffn_down.bias");
+    s->qkv_bias = in_layers(".attn_q.bias") || in_layers(".attn_k.bias") || in_layers(".attn_v.bias") || in_layers(".attn_qkv.bias");
+    s->out_bias = in_layers(".attn_output.bias");
+    s->mlp_bias = in_layers(".ffn_gate.bias") || in_layers(".ffn_up.bias") || in_layers(".ffn_down.bias");
     if (arch_->learned_positions) s->positions = s->n_context + s->position_offset;
     for (const HfFlag& f : arch_->flags)
       if (f.key && f.field == &ModelSpec::qk_norm) {
@@ -430,6 +438,10 @@ class MetadataReader {
     }
     if (arch_->falcon) s->residual = has("blk.0.attn_norm_2.weight") ? kResidualParallel2 : kResidualParallel;
     return LINNET_OK;
+  }
+  // Whether some layer has a tensor of that name: not every one attends or has a feed-forward step.
+  bool in_layers(std::string_view name) const {
+    return std::any_of(files_.tensors.begin(), files_.tensors.end(), [&](const auto& t) { return t.first.ends_with(name); });
   }
   // Maverick, the one that norms neither queries nor keys.
   bool largest_llama4() const {
@@ -513,7 +525,7 @@ class MetadataReader {
     if (s->n_experts && !arch_->experts.count)
       return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
     std::vector<bool> moe;
-    for (uint32_t i = 0; i < s->n_layers; ++i) moe.push_back(has("blk." + std::to_string(i) + ".ffn_gate_inp.weight"));
+    for (uint32_t i = 0; i < s->n_layers; ++i) moe.push_back(has_experts(i));
     while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
     if (s->n_experts && s->moe_first == moe.size() && !arch_->experts.group_best)
       return refuse(LINNET_BAD_FILE, "key '", full("expert_count"), "' = ", s->n_experts,
@@ -534,7 +546,13 @@ class MetadataReader {
       if (s->shared_ff) s->d_ff = s->shared_ff;  // of layers without experts, of which there are none
     }
     if (std::string_view(of.shared) == of.ff) s->shared_ff = s->expert_ff;  // as large as the others
+    if (shared_count(*arch_)) LINNET_TRY(shared_experts(s));
     if (of.group_best) LINNET_TRY(groups(s));
+    if (!of.group_best && s->router_correction) s->router_correction = in_layers(".exp_probs_b.bias");
+    if (arch_->one_step) {  // mamba_layers() says which
+      s->moe_first = 0;
+      return LINNET_OK;
+    }
     for (s->moe_step = 0; s->moe_step <= moe.size(); ++s->moe_step) {
       uint32_t same = 0;
       while (same < moe.size() && (layer_spec(*s, same).feed_forward == kFeedForwardExperts) == moe[same]) ++same;
@@ -544,7 +562,8 @@ class MetadataReader {
   }
   // Of every layer, 0 where it is a short convolution or Mamba-2.
   Status kv_heads(ModelSpec* s) {
-    LINNET_TRY(counts("attention.head_count_kv", s->n_layers, &kv_heads_));
+    LINNET_TRY(counts("attention.head_count_kv", s->n_layers + extra_layers_, &kv_heads_));
+    kv_heads_.resize(s->n_layers);
     s->n_kv_heads = 0;
     for (const uint32_t n : kv_heads_) {
       if (n && s->n_kv_heads && n != s->n_kv_heads && !arch_->gemma4)
@@ -553,7 +572,7 @@ class MetadataReader {
       if (n) s->n_kv_heads = n;
       convolves_.push_back(n == 0);
     }
-    if (!arch_->short_conv && !mamba_ && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
+    if (!arch_->short_conv && !mamba_ && !s->delta_by_key && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
       return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': 0 is not supported");
     if (s->n_kv_heads == 0) s->n_kv_heads = s->n_heads;  // no layer attends
     return LINNET_OK;
@@ -567,11 +586,15 @@ class MetadataReader {
         return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
       s->router_correction = has("blk." + std::to_string(s->moe_first) + ".exp_probs_b.bias");
     }
+    return set_mixers(s, kMixerConv);
+  }
+  // Layers without KV heads.
+  Status set_mixers(ModelSpec* s, Mixer mixer) {
     std::vector<LayerSpec> layers;
     for (uint32_t i = 0; i < s->n_layers; ++i) {
       layers.push_back(layer_spec(*s, i));
       if (!convolves_[i]) continue;
-      layers[i].mixer = kMixerConv;
+      layers[i].mixer = mixer;
       layers[i].rope = LayerRope::kNone;
     }
     set_layers(s, &layers_, layers);
@@ -581,6 +604,12 @@ class MetadataReader {
   Status delta_nets(ModelSpec* s) {
     uint32_t values = 0, interval = 4;
     LINNET_TRY(number("ssm.conv_kernel", true, &s->conv_taps));
+    if (s->delta_by_key) {  // as many heads as attention has
+      s->delta_key_heads = s->delta_value_heads = s->n_heads;
+      LINNET_TRY(number("kda.head_dim", true, &s->delta_key_dim));
+      s->delta_value_dim = s->delta_key_dim;
+      return set_mixers(s, kMixerDelta);
+    }
     LINNET_TRY(number("ssm.state_size", true, &s->delta_key_dim));
     LINNET_TRY(number("ssm.group_count", true, &s->delta_key_heads));
     LINNET_TRY(number("ssm.time_step_rank", true, &s->delta_value_heads));
@@ -607,11 +636,51 @@ class MetadataReader {
     set_layers(s, &layers_, layers);
     return LINNET_OK;
   }
+  // Of every layer the width of its feed-forward step, 0 where it has none.
+  Status widths(ModelSpec* s) {
+    GgufValue v;
+    if (!get("feed_forward_length", &v) || v.type != kGgufArray || (v.array_type != kGgufU32 && v.array_type != kGgufI32) ||
+        v.count != s->n_layers + uint64_t{extra_layers_})
+      return refuse(LINNET_BAD_FILE, "key '", full("feed_forward_length"), "' is missing or no list of ", s->n_layers, " counts");
+    widths_.resize(s->n_layers);
+    if (s->n_layers) std::memcpy(widths_.data(), v.raw.data(), s->n_layers * sizeof(uint32_t));
+    for (const bool experts : {false, true})  // of dense layers where there are some
+      for (uint32_t i = 0; i < s->n_layers && !s->d_ff; ++i)
+        if (experts == has_experts(i)) s->d_ff = widths_[i];
+    if (s->d_ff == 0) s->d_ff = 1;  // of which nothing is
+    return LINNET_OK;
+  }
   Status mamba_layers(ModelSpec* s) {
-    if (!mamba_) {
+    bool some = false;
+    for (uint32_t i = 0; i < s->n_layers && mamba_; ++i) some = some || (convolves_[i] && (widths_.empty() || !widths_[i]));
+    if (some)
+      LINNET_TRY(mamba_sizes(s));
+    else
       without_mamba(s);
-      return LINNET_OK;
+    if (!mamba_) return LINNET_OK;
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      layers.push_back(layer_spec(*s, i));
+      if (arch_->one_step) {
+        const uint32_t width = arch_->mamba_alone ? 0 : widths_[i];
+        const bool experts = has_experts(i);
+        layers[i].rope = LayerRope::kNone;
+        layers[i].feed_forward = !width ? kFeedForwardNothing : experts ? kFeedForwardExperts : kFeedForwardDense;
+        if (experts && width != s->expert_ff)
+          return refuse(LINNET_UNSUPPORTED, "key '", full("feed_forward_length"), "': ", width, " of experts of ", s->expert_ff,
+                        " is not supported");
+        if (width) layers[i].mixer = kMixerNoMixer;
+        if (width && !experts) layers[i].d_ff = width;
+        if (width) continue;
+      }
+      if (!convolves_[i]) continue;
+      layers[i].mixer = kMixerMamba;
+      layers[i].rope = LayerRope::kNone;
     }
+    set_layers(s, &layers_, layers);
+    return LINNET_OK;
+  }
+  Status mamba_sizes(ModelSpec* s) {
     uint32_t inner = 0;
     LINNET_TRY(number("ssm.conv_kernel", true, &s->conv_taps));
     LINNET_TRY(number("ssm.state_size", true, &s->mamba_state_dim));
@@ -622,15 +691,16 @@ class MetadataReader {
       return refuse(LINNET_BAD_FILE, "ssm.inner_size, ssm.time_step_rank and ssm.group_count are ", inner, ", ", s->mamba_heads, " and ",
                     s->mamba_groups);
     s->mamba_head_dim = inner / s->mamba_heads;
-    std::vector<LayerSpec> layers;
-    for (uint32_t i = 0; i < s->n_layers; ++i) {
-      layers.push_back(layer_spec(*s, i));
-      if (!convolves_[i]) continue;
-      s->mamba_conv_bias = has("blk." + std::to_string(i) + ".ssm_conv1d.bias");
-      layers[i].mixer = kMixerMamba;
-      layers[i].rope = LayerRope::kNone;
-    }
-    set_layers(s, &layers_, layers);
+    s->mamba_conv_bias = in_layers(".ssm_conv1d.bias");
+    return LINNET_OK;
+  }
+  // Gemma 3n and 4: one for all layers or a list.
+  Status gemma_widths(ModelSpec* s) {
+    GgufValue v;
+    if (!get("feed_forward_length", &v) || v.type != kGgufArray) return number("feed_forward_length", true, &s->d_ff);
+    LINNET_TRY(counts("feed_forward_length", s->n_layers + extra_layers_, &d_ff_));
+    d_ff_.resize(s->n_layers);
+    if (!d_ff_.empty()) s->d_ff = d_ff_.front();
     return LINNET_OK;
   }
   // Gemma 3n: residual streams, and which layers' gates are mostly 0.
@@ -715,13 +785,19 @@ class MetadataReader {
     set_layers(s, &layers_, layers);
     return LINNET_OK;
   }
-  // DeepSeek: shared experts by their number, the router's scores as they are used.
-  Status groups(ModelSpec* s) {
-    uint32_t shared = 0, router = default_gating();
-    bool norm = false;
+  // By their number, or their width together.
+  Status shared_experts(ModelSpec* s) {
+    uint32_t shared = 0;
     LINNET_TRY(number("expert_shared_count", false, &shared));
     if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");
     if (s->expert_ff <= UINT32_MAX / 1024) s->shared_ff = shared * s->expert_ff;
+    if (shared && arch_->experts.shared_in_gguf) LINNET_TRY(number("expert_shared_feed_forward_length", false, &s->shared_ff));
+    return LINNET_OK;
+  }
+  // DeepSeek: the router's scores as they are used.
+  Status groups(ModelSpec* s) {
+    uint32_t router = default_gating();
+    bool norm = arch_->experts.norm_in_gguf;
     LINNET_TRY(number("expert_gating_func", false, &router));
     if (router != (s->router_kind == kRouterSigmoid ? kSigmoidRouter : kSoftmaxRouter))
       return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
@@ -766,7 +842,8 @@ class MetadataReader {
     GgufValue v;
     const bool absorbed = get("attention.key_length_mla", &v);
     LINNET_TRY(number(absorbed ? "attention.key_length_mla" : "attention.key_length", true, &key));
-    LINNET_TRY(number(absorbed ? "attention.value_length_mla" : "attention.value_length", true, &s->v_head_dim));
+    if (arch_->minicpm && s->n_heads) s->v_head_dim = s->d_model / s->n_heads;
+    LINNET_TRY(number(absorbed ? "attention.value_length_mla" : "attention.value_length", !arch_->minicpm, &s->v_head_dim));
     if (key <= s->qk_rope_dim || s->kv_lora_rank > 65536 || s->qk_rope_dim > 65536)
       return refuse(LINNET_BAD_FILE, "key_length, rope.dimension_count and kv_lora_rank of the latent attention are ", key, ", ",
                     s->qk_rope_dim, " and ", s->kv_lora_rank);
@@ -777,7 +854,9 @@ class MetadataReader {
   }
 
   Status rope(ModelSpec* s) {
-    s->rope_kind = s->alibi || prefix_ == "granitehybrid." ? kRopeNone : arch_->rope_gguf;
+    bool turns = true;
+    if (prefix_ == "granitehybrid.") LINNET_TRY(flag("rope.scaling.finetuned", &turns));  // llama.cpp's switch there
+    s->rope_kind = s->alibi || !turns ? kRopeNone : arch_->rope_gguf;
     s->rope_dim = s->rope_kind == kRopeNone ? 0 : s->kv_lora_rank ? s->qk_rope_dim : global_dim_ ? global_dim_ : s->head_dim;
     s->rope_base = arch_->absent.rope_base;
     s->rope_factor = s->rope_low = s->rope_high = 1;
@@ -868,7 +947,8 @@ class MetadataReader {
   uint32_t extra_layers_ = 0;
   std::vector<uint32_t> kv_heads_, d_ff_;  // of layers, or empty
   uint32_t global_dim_ = 0;                // head_dim of layers that see all, of Gemma 4
-  std::vector<bool> convolves_;            // of layers, where some are short convolutions
+  std::vector<bool> convolves_;            // of layers, where some are short convolutions or Mamba-2
+  std::vector<uint32_t> widths_;           // of layers that are one step
   bool mamba_ = false;                     // some layers are Mamba-2
   std::vector<bool> windowed_;             // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;
@@ -939,7 +1019,7 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
     case kAttnQBias:
     case kAttnKBias:
     case kAttnVBias:
-      if (a.delta && role == kAttnQ) return {own.name, HfRows::kGated};
+      if (a.delta && s.attn_gate && role == kAttnQ) return {own.name, HfRows::kGated};
       return or_in(role_row(role).matrix() ? "attn_qkv.weight" : "attn_qkv.bias", HfRows::kQkv);
     case kAttnGate:
       return a.delta ? Place{blk + "attn_q.weight", HfRows::kGated} : own;
@@ -1006,19 +1086,13 @@ Status read_factors(const Files& files, const GgufTensor& g, const std::string& 
   return LINNET_OK;
 }
 
-Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
-                  std::set<std::string>* used, Error* err) {
+// n rows of a role from where they lie.
+Status read_tensor(const Files& files, const ModelSpec& s, Role role, uint32_t layer, uint32_t n, const Place& place, SourceTensor* out,
+                   std::set<std::string>* used, Error* err) {
   const TensorRole& want = role_row(role);
-  const ModelSpec& s = out->spec;
-  if (role == kAlibi || norm_of_ones(a, role)) {
-    out->tensors.push_back(computed_tensor(
-        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(role_n(role, layer, s), 1.0f)));
-    return LINNET_OK;
-  }
-  SourceTensor t;
-  t.role = role, t.layer = layer, t.n = role_n(role, layer, s), t.k = want.matrix() ? role_k(role, layer, s) : 1;
+  SourceTensor& t = *out;
+  t.role = role, t.layer = layer, t.n = n, t.k = want.matrix() ? role_k(role, layer, s) : 1;
   const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : t.n, parts = role_row(role).of_experts() ? s.n_experts : 1;
-  const Place place = find_place(files, a, s, role, layer, rows);
   RowMap map = map_rows({"", role, place.rows}, s, rows);
   const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.name.ends_with("attn_kv_b.weight");
   if (kv_b) t.k = s.kv_lora_rank, map.n = s.n_heads * (s.qk_nope_dim + s.v_head_dim);
@@ -1028,11 +1102,11 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   const std::string& path = found->second.first->path;
   std::vector<uint64_t> dims = gguf_dims(role, s, t.k, map.n, parts);
   if (kv_b) dims = {t.k, map.n};
-  dims.resize(3, 1);
+  dims.resize(4, 1);
   const bool flat = !want.matrix() && !role_row(role).of_experts() && g.n_dims == 1 && g.dims[0] == t.n;
-  if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
+  if (!flat && !std::equal(dims.begin(), dims.end(), g.dims))
     return fail(err, LINNET_BAD_FILE, PathName(path), ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ",
-                g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
+                g.dims[2], " x ", g.dims[3], ", not ", dims[0], " x ", dims[1], " x ", dims[2], " x ", dims[3]);
   if (!ggml_readable(g.type))
     return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
   const GgmlType type = ggml_type(g.type);
@@ -1052,7 +1126,6 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   if (kv_b) {
     t.k = role_k(role, layer, s);
     read_kv_b(t.rows, s, &t);
-    out->tensors.push_back(std::move(t));
     return LINNET_OK;
   }
   const bool mx = g.type == kGgmlMXFP4;
@@ -1072,7 +1145,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   }
   if (role == kRouterNorm) divide_router_norm(&t, s.d_model);
   if (g.type == kGgmlNVFP4 && want.matrix()) {
-    const std::string apart = s.moe_beside ? gguf_tensor_name(a, s, kExpertScale, layer) : "";
+    const std::string apart = s.moe_beside ? "blk." + std::to_string(layer) + "." + role_row(kExpertScale).name : "";
     LINNET_TRY(read_factors(files, g, path, map.n, apart, &t, used, err));
   }
   const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
@@ -1085,7 +1158,31 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
     LINNET_TRY(t.rows(0, 1, &scale, err));
     if (scale == 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "' is 0: not supported");
   }
-  out->tensors.push_back(std::move(t));
+  return LINNET_OK;
+}
+
+Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
+                  std::set<std::string>* used, Error* err) {
+  const ModelSpec& s = out->spec;
+  if (role == kAlibi || norm_of_ones(a, role)) {
+    out->tensors.push_back(computed_tensor(
+        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(role_n(role, layer, s), 1.0f)));
+    return LINNET_OK;
+  }
+  const uint32_t n = role_n(role, layer, s);
+  std::vector<SourceTensor> parts(1);
+  if (s.delta_by_key && (role == kDeltaIn || role == kDeltaTaps)) {
+    parts.clear();
+    for (const DeltaPart& part : delta_parts(s, role)) {
+      const Place place = {"blk." + std::to_string(layer) + "." + part.name};
+      LINNET_TRY(read_tensor(files, s, role, layer, part.rows, place, &parts.emplace_back(), used, err));
+    }
+    parts = {stacked(std::move(parts))};
+  } else {
+    const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : n;
+    LINNET_TRY(read_tensor(files, s, role, layer, n, find_place(files, a, s, role, layer, rows), &parts[0], used, err));
+  }
+  out->tensors.push_back(std::move(parts[0]));
   return LINNET_OK;
 }
 
@@ -1167,7 +1264,8 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   LINNET_TRY(each_tensor(out->spec, [&](Role role, uint32_t layer) { return role == kRopeFreqs ? LINNET_OK : add(role, layer); }));
   // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
   // channels of a head run in that order, and the KV cache shares scales among neighbours.
-  if (a.rope_hf == kRopeHalves && out->spec.rope_kind == kRopePairs && out->spec.rope_dim == out->spec.head_dim) {
+  if (a.rope_hf == kRopeHalves && out->spec.rope_kind == kRopePairs &&
+      (out->spec.rope_dim == out->spec.head_dim || out->spec.mamba_heads)) {  // with Mamba-2 all of a head is reordered
     for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);
     out->spec.rope_kind = kRopeHalves;
   }
@@ -1176,7 +1274,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (SourceTensor& t : out->tensors) tile_values(&t, out->spec, false);
     out->spec.delta_tiled = 0;
   }
-  if (a.rope_hf == kRopeHalves && a.rope_gguf == kRopePairs && out->spec.mamba_heads && out->spec.rope_kind == kRopeNone)
+  if (out->spec.mamba_heads && out->spec.rope_kind == kRopeNone && out->spec.head_dim % 2 == 0)
     for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);  // where there is no RoPE, too
   // Of a quantised file an embedding or LM head that is not stays what it is.
   if (std::any_of(out->tensors.begin(), out->tensors.end(), [](const SourceTensor& t) { return t.own != LINNET_FORMAT_DEFAULT; }))

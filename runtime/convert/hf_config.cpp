@@ -224,8 +224,9 @@ class ConfigReader : ConfigKeys {
     if (!method.empty() && method != (spec->router_correction ? "noaux_tc" : "group_limited_greedy"))
       return refuse(LINNET_UNSUPPORTED, "'topk_method' '", method, "' of '", arch_->name, "' is not supported");
     if (method.empty() && !spec->router_correction) return LINNET_OK;  // greedy
-    LINNET_TRY(read_required(config_, "n_group", &ModelSpec::router_groups, spec));
-    LINNET_TRY(read_required(config_, "topk_group", &ModelSpec::router_top_groups, spec));
+    spec->router_groups = spec->router_top_groups = of.one_group;
+    for (const auto& [key, field] : {std::pair{"n_group", &ModelSpec::router_groups}, {"topk_group", &ModelSpec::router_top_groups}})
+      LINNET_TRY(of.one_group ? read_number(config_, key, field, spec) : read_required(config_, key, field, spec));
     spec->router_group_best = of.group_best;
     if (spec->router_groups == 1) spec->router_groups = spec->router_top_groups = spec->router_group_best = 0;  // no choice of groups
     return LINNET_OK;
@@ -968,15 +969,15 @@ class ConfigReader : ConfigKeys {
   // What each layer is where it is one step alone; called when all of the experts is read.
   Status read_steps_of_layers(ModelSpec* spec) {
     std::vector<LayerSpec> layers;
-    bool experts = false, mamba = false;
+    bool experts = false, mamba = false, dense = false;
+    for (const char kind : blocks_) experts |= kind == 'E', mamba |= kind == 'M', dense |= kind == '-';
+    if (!dense) spec->d_ff = experts && spec->expert_ff ? spec->expert_ff : 1;  // of which nothing is
     for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
       LayerSpec l = layer_spec(*spec, i);
       const char kind = blocks_[i];
       l.mixer = kind == 'M' ? kMixerMamba : kind == '*' ? kMixerAttention : kMixerNoMixer;
       l.feed_forward = kind == '-' ? kFeedForwardDense : kind == 'E' ? kFeedForwardExperts : kFeedForwardNothing;
       l.rope = LayerRope::kNone;
-      experts |= kind == 'E';
-      mamba |= kind == 'M';
       layers.push_back(l);
     }
     if (!experts)

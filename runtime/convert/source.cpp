@@ -392,6 +392,31 @@ std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled)
 
 double yarn_grown(const ModelSpec& spec, double mscale) { return spec.rope_factor > 1 ? 0.1 * mscale * std::log(spec.rope_factor) + 1 : 1; }
 
+namespace {
+// Matrices that lie one below the other, of which the one read last is kept, for all threads: rows are asked for about in order.
+struct KeptHead {
+  struct Head {
+    uint32_t index;
+    std::vector<float> w;
+  };
+  std::mutex lock;
+  std::shared_ptr<const Head> head;
+  // `first`: where the head's rows begin in `stored`.
+  Status read(const decltype(SourceTensor::rows)& stored, uint32_t index, uint32_t first, uint32_t rows, uint32_t k,
+              std::shared_ptr<const Head>* out, Error* err) {
+    if (*out && (*out)->index == index) return LINNET_OK;
+    const std::lock_guard<std::mutex> held(lock);
+    if (!head || head->index != index) {
+      const auto made = std::make_shared<Head>(Head{index, std::vector<float>(size_t{rows} * k)});
+      LINNET_TRY(stored(first, rows, made->w.data(), err));
+      head = made;
+    }
+    *out = head;
+    return LINNET_OK;
+  }
+};
+}  // namespace
+
 void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t) {
   const uint32_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, v = s.v_head_dim;
   if (t->role == kAttnVB) {
@@ -401,31 +426,36 @@ void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, S
     };
     return;
   }
-  // The head that was read last, for all threads: rows are asked for about in order.
-  struct Head {
-    uint32_t index;
-    std::vector<float> w;
-  };
-  struct Last {
-    std::mutex lock;
-    std::shared_ptr<const Head> head;
-  };
-  t->rows = [=, last = std::make_shared<Last>()](uint32_t first, uint32_t count, float* out, Error* err) {
-    std::shared_ptr<const Head> head;
+  t->rows = [=, kept = std::make_shared<KeptHead>()](uint32_t first, uint32_t count, float* out, Error* err) {
+    std::shared_ptr<const KeptHead::Head> head;
     for (uint32_t i = first; i < first + count; ++i, out += nope) {
-      if (!head || head->index != i / rank) {
-        const std::lock_guard<std::mutex> held(last->lock);
-        head = last->head;
-        if (!head || head->index != i / rank) {
-          const auto read = std::make_shared<Head>(Head{i / rank, std::vector<float>(size_t{nope} * rank)});
-          LINNET_TRY(stored(read->index * (nope + v), nope, read->w.data(), err));
-          last->head = head = read;
-        }
-      }
+      LINNET_TRY(kept->read(stored, i / rank, i / rank * (nope + v), nope, rank, &head, err));
       for (uint32_t j = 0; j < nope; ++j) out[j] = head->w[size_t{j} * rank + i % rank];
     }
     return LINNET_OK;
   };
+}
+
+SourceTensor kv_b_of(const SourceTensor& k_b, const SourceTensor& v_b, const ModelSpec& s) {
+  const uint32_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, v = s.v_head_dim;
+  SourceTensor t;
+  t.role = kAttnVB, t.layer = v_b.layer, t.n = s.n_heads * (nope + v), t.k = rank;
+  t.source_name = v_b.source_name, t.source_type = v_b.source_type;
+  t.rows = [=, of_k = k_b.rows, of_v = v_b.rows, kept = std::make_shared<KeptHead>()](uint32_t first, uint32_t count, float* out,
+                                                                                      Error* err) {
+    std::shared_ptr<const KeptHead::Head> head;
+    for (uint32_t i = first; i < first + count; ++i, out += rank) {
+      const uint32_t h = i / (nope + v), row = i % (nope + v);
+      if (row >= nope) {
+        LINNET_TRY(of_v(h * v + row - nope, 1, out, err));
+        continue;
+      }
+      LINNET_TRY(kept->read(of_k, h, h * rank, rank, nope, &head, err));
+      for (uint32_t j = 0; j < rank; ++j) out[j] = head->w[size_t{j} * nope + row];
+    }
+    return LINNET_OK;
+  };
+  return t;
 }
 
 void pairs_from_halves(SourceTensor* t, uint32_t head_dim) {

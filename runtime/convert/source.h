@@ -143,6 +143,7 @@ SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>
 // kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The
 // absorbed form takes a query into the latent's space, so W_uk is transposed.
 void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t);
+SourceTensor kv_b_of(const SourceTensor& k_b, const SourceTensor& v_b, const ModelSpec& s);  // the reverse
 
 // Gemma 4's router divides by the root of d_model what its norm gives. Here the norm's weights have it: from a file's, and back to the
 // roundest numbers that give them.
@@ -188,6 +189,13 @@ std::vector<double> llama3_divisors(const ModelSpec& spec);
 // The name and dimensions of a role's tensor in files of the family, "blk.3.attn_q.weight". rows: of each of the parts.
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
 bool norm_of_ones(const Architecture& a, Role role);  // of which readers make the weights
+const char* norm_eps_key(const Architecture& a);      // without the prefix
+// Of Kimi Linear q, k and v are tensors of their own, and so are their taps.
+struct DeltaPart {
+  const char* name;
+  uint32_t rows;
+};
+std::vector<DeltaPart> delta_parts(const ModelSpec& s, Role role);
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts);
 // What a reader takes from the keys and names of the file that begins with this header.
 // layers: what its layer_values point to.
@@ -201,8 +209,8 @@ struct PlainTensor {
 Status to_gguf_conventions(Source* source, Error* err);
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err);
 class GgufBuilder;
-// Keys that packed and plain files share; norm_eps is the name of one.
-void put_size_keys(const ModelSpec& s, const std::string& prefix, const char* norm_eps, uint32_t d_ff, GgufBuilder* b);
+// Keys that packed and plain files share; norm_eps is the name of one. absorbed: latent attention has the sizes of that form.
+void put_size_keys(const ModelSpec& s, const std::string& prefix, const char* norm_eps, uint32_t d_ff, bool absorbed, GgufBuilder* b);
 // All keys of a plain file's model, but for general.* and the vocabulary.
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err);
 // Whether the finished file says all that the model is; what it cannot say is refused by name.

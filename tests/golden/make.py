@@ -322,8 +322,8 @@ MODELS = {
                      head_dim=16, n_routed_experts=6, num_experts_per_tok=2, attention_bias=True, use_qk_norm=True, routed_scaling_factor=1.5, max_position_embeddings=128,
                      rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
     # Experts in the second and fourth layer.
-    "ernie4-5-moe": tiny("ernie4_5_moe", 44, hidden_size=24, intermediate_size=28, moe_intermediate_size=10, num_hidden_layers=4, num_attention_heads=3,
-                         num_key_value_heads=1, moe_num_experts=5, moe_k=2, moe_num_shared_experts=2, moe_layer_interval=2, max_position_embeddings=128,
+    "ernie4-5-moe": tiny("ernie4_5_moe", 43, hidden_size=24, intermediate_size=40, moe_intermediate_size=10, num_hidden_layers=4, num_attention_heads=4,
+                         num_key_value_heads=2, moe_num_experts=5, moe_k=2, moe_num_shared_experts=2, moe_layer_interval=2, max_position_embeddings=128,
                          rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
     "hunyuan-moe": tiny("hunyuan_v1_moe", 43, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
                         num_experts=5, moe_topk=2, max_position_embeddings=128, rope_parameters=None),
@@ -374,9 +374,9 @@ MODELS = {
                         layer_types=["linear_attention", "full_attention"], max_position_embeddings=128,
                         rope_parameters=dict(rope_type="default", rope_theta=None)),
     # Every channel of a key fades by itself; latent attention without RoPE; experts from the second layer on.
-    "kimi-linear": tiny("kimi_linear", 44, hidden_size=40, intermediate_size=44, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
+    "kimi-linear": tiny("kimi_linear", 46, hidden_size=40, intermediate_size=44, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
                         num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=12, qk_rope_head_dim=32, v_head_dim=16, linear_head_dim=14,
-                        linear_num_heads=3, linear_conv_kernel_dim=4, num_local_experts=6, num_experts_per_tok=2, n_shared_experts=1, routed_scaling_factor=1.5,
+                        linear_num_heads=2, linear_conv_kernel_dim=4, num_local_experts=6, num_experts_per_tok=2, n_shared_experts=1, routed_scaling_factor=1.5,
                         layer_types=["linear_attention", "full_attention", "linear_attention"], mlp_layer_types=["dense", "sparse", "sparse"],
                         max_position_embeddings=128),
     # The same with projections that go by key head, and another number of taps.

@@ -431,6 +431,7 @@ bool theirs_alone(const std::string& model, const std::string& key, const std::s
   if (model.starts_with("granite4-h"))  // its context is another whatever the model's
     return key.ends_with(".context_length") || (model == "granite4-h" && key.find(".expert_") != key.npos) ||
            key.ends_with(".rope.freq_base") || key.ends_with(".rope.dimension_count");  // of no RoPE
+  if (model.starts_with("nemotron-h") && (key.ends_with(".context_length") || key.ends_with(".rope.dimension_count"))) return true;
   if (key.ends_with(".expert_group_count") || key.ends_with(".expert_group_used_count")) return value == "1";
   if (key.ends_with(".nextn_predict_layers")) return value == "0";
   if (key.ends_with(".feed_forward_length")) return model == "falcon-40b" || model == "gpt2" || model == "phi";
@@ -524,6 +525,17 @@ TEST_CASE("plain GGUF: the files of llama.cpp's converter, tensor by tensor and 
   }
 }
 
+TEST_CASE("plain GGUF: RoPE beside Mamba-2 of Granite, which llama.cpp's converter leaves out") {
+  linnet_error err{};
+  const Changed folder("granite4-h-moe", {{"time_step_limit", nullptr}});
+  check(to_plain(folder.path, folder.path + "/plain.gguf", &err), err);
+  const Tokens tokens = read_golden("granite4-h-moe").tokens;
+  const auto want = all_logits(Model(folder.path, LINNET_F32), tokens, LINNET_F32),
+             got = all_logits(Model(folder.path + "/plain.gguf", LINNET_F32), tokens, LINNET_F32);
+  REQUIRE(want.size() == got.size());
+  for (size_t i = 0; i < want.size(); ++i) CHECK(same_bytes(want[i], got[i]));
+}
+
 TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
   linnet_error err{};
   const struct {
@@ -538,6 +550,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"afmoe", "attention.sliding_window_pattern': the period is 3"},
                {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"},
                {"falcon-rw", "'falcon' cannot say the slopes"},
+               {"minicpm3", "'minicpm3' cannot say embd_scale = 3"},
                {"gptj", "architecture 'gptj'"},
                {"opt", "architecture 'opt'"},
                {"gemma3n", "final_logit_softcapping' = 12"}};

@@ -1163,7 +1163,7 @@ TEST_CASE("GGUF: Gemma 3n's layers that look at earlier ones' keys, gates and st
   import_refused(f, kBad, {"blk.0.laurel_l.weight' is missing"});
   f = plain;
   f.tensor("altup_proj.weight")->dims = {16, 48};
-  import_refused(f, kBad, {"altup_proj.weight': dimensions 16 x 48 x 1, not 16 x 16 x 3"});
+  import_refused(f, kBad, {"altup_proj.weight': dimensions 16 x 48 x 1 x 1, not 16 x 16 x 3"});
   // What llama.cpp would take otherwise is not written.
   layers[10].sparse = 1;
   set_layers(&made, layers);
@@ -1327,6 +1327,136 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
     REQUIRE((gguf_open(bytes.data(), bytes.size(), "again", g.get(), &err) == LINNET_OK && g->tensor(out, &t)));
     CHECK(std::string(reinterpret_cast<const char*>(t.data), t.bytes) == blocks.tensor(out)->data);
   }
+}
+
+namespace {
+// The plain file that linnet writes of a golden, to be changed.
+GgufFile plain_of(const std::string& name) {
+  const Folder folder;
+  Options o;
+  o.plain = true, o.weights = LINNET_F32;
+  linnet_error err = {};
+  REQUIRE(convert_to_file("tests/golden/" + name, folder.at("plain.gguf"), o, &err) == LINNET_OK);
+  const std::string bytes = slurp(folder.at("plain.gguf"));
+  const auto g = std::make_unique<Gguf>();
+  REQUIRE(gguf_open(bytes.data(), bytes.size(), "plain", g.get(), &err) == LINNET_OK);
+  GgufFile f;
+  for (uint32_t i = 0; i < g->n_keys; ++i) {
+    std::string_view key;
+    GgufValue v;
+    g->key_entry(i, &key, &v);
+    const std::string value = v.type == kGgufString  ? test::lstr(std::string(v.text))
+                              : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
+                              : v.type == kGgufF32   ? le(static_cast<float>(v.f))
+                              : v.type == kGgufBool  ? std::string(1, static_cast<char>(v.u))
+                                                     : le(static_cast<uint32_t>(v.u));
+    f.raw(std::string(key), v.type, value);
+  }
+  for (uint32_t i = 0; i < g->n_tensors; ++i) {
+    GgufTensor t;
+    g->tensor_entry(i, &t);
+    f.tensors.push_back(
+        {std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
+  }
+  return f;
+}
+void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>& counts) {
+  f->remove(key);
+  std::string values;
+  for (const uint32_t n : counts) values += le(n);
+  f->raw(key, kGgufArray, le(uint32_t{kGgufU32}) + le(uint64_t{counts.size()}) + values);
+}
+void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
+}  // namespace
+
+TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear") {
+  const auto rows_like = [](const std::string& folder, const GgufFile& f) {
+    Source want;
+    linnet_error err = {};
+    REQUIRE(source_from_folder("tests/golden/" + folder, &want, &err) == LINNET_OK);
+    const Source got = imported([&](GgufFile& to) { to = f; });
+    CHECK(rows_of(got) == rows_of(want));
+    for (uint32_t i = 0; i < want.spec.n_layers; ++i) {
+      const LayerSpec a = layer_spec(got.spec, i), b = layer_spec(want.spec, i);
+      CHECK((a.mixer == b.mixer && a.feed_forward == b.feed_forward && a.rope == b.rope));
+    }
+    CHECK((got.spec.rope_kind == want.spec.rope_kind && got.spec.rope_dim == want.spec.rope_dim));
+  };
+  const GgufFile dense = plain_of("nemotron-h"), moe = plain_of("nemotron-h-moe"), bamba = plain_of("bamba"), alone = plain_of("mamba2");
+  std::string p = "nemotron_h.";
+  GgufFile f = dense;  // as files of other versions have it
+  f.remove(p + "attention.layer_norm_epsilon");
+  import_refused(f, kBad, {"attention.layer_norm_epsilon' is missing"});
+  f.f32(p + "attention.layer_norm_rms_epsilon", 1e-5f);
+  rows_like("nemotron-h", f);
+  f = dense;
+  put_counts(&f, p + "attention.head_count_kv", {0, 0, 1, 0});
+  import_refused(f, kBad, {"attention.head_count_kv' = an array of 4", "5 counts"});
+  f = dense;
+  put_counts(&f, p + "feed_forward_length", {0, 52, 0, 0});
+  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 5 counts"});
+  put_count(&f, p + "feed_forward_length", 52);
+  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 5 counts"});
+  put_counts(&f, p + "feed_forward_length", {0, 52, 0, 0, 50});
+  import_refused(f, kBad, {"blk.4.ffn_", "50"});
+  put_counts(&f, p + "feed_forward_length", {0, 52, 0, 9, 52});
+  import_refused(f, kBad, {"blk.3.", "is missing"});
+  // A layer for speculation behind the others counts in the lists.
+  p = "nemotron_h_moe.";
+  f = moe;
+  put_count(&f, p + "block_count", 5);
+  put_count(&f, p + "nextn_predict_layers", 1);
+  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 4"});
+  put_counts(&f, p + "feed_forward_length", {0, 20, 0, 20, 20});
+  import_refused(f, kBad, {"attention.head_count_kv' = an array of 4"});
+  put_counts(&f, p + "attention.head_count_kv", {0, 0, 1, 0, 1});
+  f.tensors.push_back({"blk.4.nextn.enorm.weight", {24}, kGgmlF32, std::string(96, '\0')});
+  rows_like("nemotron-h-moe", f);
+  f = moe;
+  put_counts(&f, p + "feed_forward_length", {0, 20, 0, 24});
+  import_refused(f, kNot, {"feed_forward_length': 24 of experts of 20"});
+  f = moe;
+  f.u32(p + "moe_latent_size", 8);
+  import_refused(f, kNot, {"moe_latent_size"});
+  // Without the key a granitehybrid has RoPE.
+  f = bamba;
+  f.remove("granitehybrid.rope.scaling.finetuned");
+  rows_like("bamba", f);
+  f = alone;
+  rows_like("mamba2", f);
+  put_count(&f, "mamba2.ssm.time_step_rank", 7);
+  import_refused(f, kBad, {"ssm.inner_size, ssm.time_step_rank and ssm.group_count are 48, 7 and 2"});
+  const GgufFile kimi = plain_of("kimi-linear");
+  p = "kimi-linear.";
+  f = kimi;
+  f.tensor("blk.0.ssm_a")->dims = {1, 2};  // as quantised files have them
+  for (const char* part : {"q", "k", "v"}) f.tensor(std::string("blk.0.ssm_conv1d_") + part + ".weight")->dims.pop_back();
+  rows_like("kimi-linear", f);
+  f.tensor("blk.0.ssm_a")->dims = {1, 1, 1, 2};
+  import_refused(f, kBad, {"blk.0.ssm_a': dimensions 1 x 1 x 1 x 2, not 1 x 2 x 1 x 1"});
+  f = kimi;
+  put_count(&f, p + "kda.head_dim", 12);
+  import_refused(f, kBad, {"blk.0.attn_q.weight': dimensions 40 x 28 x 1 x 1, not 40 x 24"});
+  put_count(&f, p + "attention.head_count_kv", 1);
+  import_refused(f, kBad, {"attention.head_count_kv' is missing or no array"});
+  for (const char* key : {"kda.head_dim", "ssm.conv_kernel", "attention.kv_lora_rank"}) {
+    f = kimi;
+    f.remove(p + key);
+    import_refused(f, kBad, {std::string(key) + "' is missing"});
+  }
+  f = moe;
+  f.u32("nemotron_h_moe.kda.head_dim", 12);
+  import_refused(f, kNot, {"kda.head_dim"});
+  f = plain_of("ernie4-5-moe");
+  p = "ernie4_5-moe.";
+  rows_like("ernie4-5-moe", f);
+  f.remove(p + "expert_shared_feed_forward_length");
+  rows_like("ernie4-5-moe", f);  // as wide as so many experts
+  f.u32(p + "expert_shared_feed_forward_length", 24);
+  import_refused(f, kBad, {"blk.1.ffn_", "shexp.weight': dimensions 24 x 20", "not 24 x 24"});
+  f = plain_of("ernie4-5-moe");
+  put_count(&f, p + "expert_shared_count", 0);
+  import_refused(f, kNot, {"shexp.weight' is unknown"});
 }
 
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {

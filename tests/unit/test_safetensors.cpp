@@ -949,8 +949,6 @@ TEST_CASE("config: layers of one step, and Mamba-2 alone") {
                                        {"num_experts_per_tok", "2"},
                                        {"moe_intermediate_size", "24"},
                                        {"moe_shared_expert_intermediate_size", "40"},
-                                       {"n_group", "1"},
-                                       {"topk_group", "1"},
                                        {"moe_latent_size", "null"},
                                        {"time_step_limit", "[0.0, Infinity]"}})
     keys[key] = value;
@@ -1037,7 +1035,7 @@ TEST_CASE("config: Granite 4 without Mamba layers, and windows that follow no pe
   REFUSED(config(family("cwm", "CwmForCausalLM"), &s, e), LINNET_BAD_FILE, "'rope_parameters' is missing");
 }
 
-TEST_CASE("config: experts as ERNIE 4.5, Hunyuan A13B, Trinity and GLM-4.7-Flash say them") {
+TEST_CASE("config: experts as ERNIE 4.5, Hunyuan A13B, Trinity, dots.llm1 and GLM-4.7-Flash say them") {
   ModelSpec s;
   const auto with = [](Keys keys, const char* key, const char* value) {
     keys[key] = value;
@@ -1072,6 +1070,23 @@ TEST_CASE("config: experts as ERNIE 4.5, Hunyuan A13B, Trinity and GLM-4.7-Flash
   CHECK((s.embd_scale == 8 && s.attn_gate && s.moe_first == 1));
   REFUSED(config(with(afmoe, "n_group", "2"), &s, e), LINNET_UNSUPPORTED, "'n_group' 2 is not supported");
   REFUSED(config(with(afmoe, "route_norm", "false"), &s, e), LINNET_UNSUPPORTED, "route_norm");
+
+  // As transformers 5.24 fills them in: one group, 32 KV heads, weights that are not divided, windows behind layer 62.
+  Keys dots = family("dots1", "Dots1ForCausalLM");
+  for (const auto& [key, value] : Keys{{"n_routed_experts", "8"}, {"num_experts_per_tok", "2"}, {"moe_intermediate_size", "32"}})
+    dots[key] = value;
+  ACCEPTED(config(dots, &s, e));
+  CHECK((s.n_experts == 8 && s.router_groups == 0 && !s.router_norm && s.shared_ff == 0 && s.moe_first == 0 && s.window == 0));
+  CHECK((s.qk_norm == kQkNormHead && s.router_kind == kRouterSigmoid && s.router_correction));
+  dots["num_key_value_heads"] = "";
+  REFUSED(config(dots, &s, e), LINNET_BAD_FILE, "'num_key_value_heads' 32");
+  dots["num_attention_heads"] = "32";
+  ACCEPTED(config(dots, &s, e));
+  CHECK(s.n_kv_heads == 32);
+  Keys glm = family("glm4_moe", "Glm4MoeForCausalLM");
+  glm["moe_intermediate_size"] = "32";
+  ACCEPTED(config(glm, &s, e));
+  CHECK((s.n_experts == 128 && s.n_active == 8 && s.router_norm && s.router_groups == 0 && s.moe_first == 1));
 }
 
 TEST_CASE("config: Qwen3.5 as a whole and as text alone") {
