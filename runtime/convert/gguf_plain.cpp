@@ -280,10 +280,11 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "block_count", s.n_layers);
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
   std::vector<int32_t> heads, widths;
-  bool attends = false, feeds = false, passed = false;  // some layers do, some do not feed
+  bool attends = false, feeds = false, passed = false, beside = false;  // some layers do, some do not feed
   for (uint32_t i = 0; i < s.n_layers; ++i) {
     const LayerSpec l = layer_spec(s, i);
-    attends = attends || l.mixer == kMixerAttention || l.mixer == kMixerLatent;
+    beside = beside || l.mixer == kMixerAttentionMamba;
+    attends = attends || l.mixer == kMixerAttention || l.mixer == kMixerLatent || beside;
     feeds = feeds || l.feed_forward != kFeedForwardNothing;
     passed = passed || l.feed_forward == kFeedForwardNothing;
     heads.push_back(l.mixer == kMixerAttention || l.mixer == kMixerLatent ? static_cast<int32_t>(s.n_kv_heads) : 0);
@@ -297,7 +298,7 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
     b->u32(p + "feed_forward_length", passed ? 0 : d_ff);
   b->u32(p + "attention.head_count", attends || feeds ? s.n_heads : 0);
   if (!attends && !feeds) return;  // Mamba-2 alone
-  if ((s.conv_taps || passed) && (!s.delta_value_heads || s.delta_by_key))
+  if ((s.conv_taps || passed) && !beside && (!s.delta_value_heads || s.delta_by_key))
     b->i32s(p + "attention.head_count_kv", heads);
   else
     b->u32(p + "attention.head_count_kv", absorbed ? s.n_kv_heads : s.n_heads);
@@ -325,7 +326,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "ssm.group_count", s.mamba_groups);
     b->u32(p + "ssm.inner_size", s.mamba_heads * s.mamba_head_dim);
     b->u32(p + "ssm.time_step_rank", s.mamba_heads);
-    if (!a.mamba_alone) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
+    if (!a.mamba_alone && !a.mamba_beside) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
     if (shared_by_key(a, s)) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
   }
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");

@@ -353,7 +353,7 @@ class ConfigReader : ConfigKeys {
   // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = spec->alibi ? kRopeNone : arch_->rope_hf;
-    if (arch_->mamba && arch_->absent.rotary == 0) {  // Granite
+    if (arch_->form.mamba) {  // Granite
       std::string kind = "nope";
       if (get_string(config_, "position_embedding_type", &kind) == Got::kWrong || (kind != "rope" && kind != "nope"))
         return wrong("position_embedding_type", *json_member(config_, "position_embedding_type"), "\"rope\" or \"nope\"");
@@ -885,9 +885,14 @@ class ConfigReader : ConfigKeys {
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
         attends[i] = is(type, "attention") || is(type, "full_attention");
-        if (!attends[i] && !is(type, "mamba") && !is(type, "linear_attention"))
+        const bool other = arch_->mamba_beside ? is(type, "hybrid") : is(type, "mamba") || is(type, "linear_attention");
+        if (!other && (!attends[i] || arch_->mamba_beside))
           return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
       }
+    }
+    if (arch_->mamba_beside) {
+      LINNET_TRY(read_mamba_sizes(spec));
+      return read_beside(spec);
     }
     if (std::find(attends.begin(), attends.end(), false) == attends.end()) {
       without_mamba(spec);
@@ -907,9 +912,10 @@ class ConfigReader : ConfigKeys {
     spec->mamba_conv_bias = bias;
     LINNET_TRY(read_flag("mamba_proj_bias", false, &bias));
     if (bias) return refuse(LINNET_UNSUPPORTED, "'", shown("mamba_proj_bias"), "' true is not supported");
-    uint32_t expand = 2;
+    uint32_t expand = 2, d_ssm = arch_->mamba_beside && !json_member(config_, "mamba_d_ssm") ? 1024 : 0;
     LINNET_TRY(read_count("mamba_expand", &expand));
-    const uint64_t inner = uint64_t{expand} * spec->d_model;
+    if (arch_->mamba_beside) LINNET_TRY(read_count("mamba_d_ssm", &d_ssm));
+    const uint64_t inner = d_ssm ? d_ssm : uint64_t{expand} * spec->d_model;
     if (spec->mamba_heads == 0) return missing("mamba_n_heads");
     if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || is(*dim, "auto"))
       spec->mamba_head_dim = static_cast<uint32_t>(inner / spec->mamba_heads);
@@ -918,8 +924,77 @@ class ConfigReader : ConfigKeys {
     if ((!arch_->one_step || arch_->mamba_alone) && uint64_t{spec->mamba_heads} * spec->mamba_head_dim != inner)
       return refuse(LINNET_BAD_FILE, "'", shown("mamba_n_heads"), "' ", spec->mamba_heads, " times '", shown("mamba_d_head"), "' ",
                     spec->mamba_head_dim, " is not '", shown("mamba_expand"), "' ", expand, " times '", shown("hidden_size"), "' ",
-                    spec->d_model);
+                    spec->d_model, d_ssm ? ", which is 'mamba_d_ssm' " + std::to_string(d_ssm) : "");
     return LINNET_OK;
+  }
+  // Falcon-H1: norms of what states give are by choice, and most matrices have factors, which go into their weights. Those of embedding and
+  // LM head stand in the spec where these are one.
+  Status read_beside(ModelSpec* spec) {
+    bool norm = false, first = true;
+    LINNET_TRY(read_flag("mamba_rms_norm", false, &norm));
+    LINNET_TRY(read_flag("mamba_norm_before_gate", true, &first));
+    spec->mamba_norm = !norm ? kMambaNormNone : first ? kMambaNormFirst : kMambaNormLast;
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {  // more are refused
+      layers.push_back(layer_spec(*spec, i));
+      layers[i].mixer = kMixerAttentionMamba;
+    }
+    if (!layers.empty()) set_layers(spec, &out_->layers, layers);
+    std::vector<float> embd(1, 1), head = embd, key = embd, attn_in = embd, attn_out = embd, in = embd, out = embd, mlp(2, 1), parts(5, 1);
+    for (const auto& [name, to] : {std::pair{"embedding_multiplier", &embd},
+                                   {"lm_head_multiplier", &head},
+                                   {"key_multiplier", &key},
+                                   {"attention_in_multiplier", &attn_in},
+                                   {"attention_out_multiplier", &attn_out},
+                                   {"ssm_in_multiplier", &in},
+                                   {"ssm_out_multiplier", &out},
+                                   {"mlp_multipliers", &mlp},
+                                   {"ssm_multipliers", &parts}})
+      LINNET_TRY(read_multipliers(name, to));
+    if (spec->tied) spec->embd_scale = static_cast<double>(embd[0]), spec->logit_scale = static_cast<double>(head[0]);
+    const uint32_t inner = spec->mamba_heads * spec->mamba_head_dim, n = spec->mamba_groups * spec->mamba_state_dim;
+    out_->factors = [=, tied = spec->tied](Role role, uint32_t row) -> std::pair<float, float> {
+      switch (role) {
+        case kTokenEmbd:
+          return {tied ? 1.0f : embd[0], 1.0f};
+        case kOutput:
+          return {head[0], 1.0f};
+        case kAttnQ:
+        case kAttnV:
+          return {attn_in[0], 1.0f};
+        case kAttnK:
+          return {key[0], attn_in[0]};
+        case kAttnOut:
+          return {attn_out[0], 1.0f};
+        case kMambaIn:
+          return {in[0], parts[row < inner ? 0 : row < 2 * inner ? 1 : row < 2 * inner + n ? 2 : 3]};
+        case kMambaDt:
+          return {in[0], parts[4]};
+        case kMambaOut:
+          return {out[0], 1.0f};
+        case kFfnGate:
+        case kFfnGateBias:
+          return {mlp[0], 1.0f};
+        case kFfnDown:
+        case kFfnDownBias:
+          return {mlp[1], 1.0f};
+        default:
+          return {1.0f, 1.0f};
+      }
+    };
+    return LINNET_OK;
+  }
+  // A number, or as many as there is room for; absent or null leaves them.
+  Status read_multipliers(const char* key, std::vector<float>* to) {
+    const json* value = json_member(config_, key);
+    if (!value || value->is_null()) return LINNET_OK;
+    const bool fits = to->size() == 1 ? value->is_number() : value->is_array() && value->size() == to->size();
+    for (size_t i = 0; fits && i < to->size(); ++i) {
+      const json& v = value->is_array() ? (*value)[i] : *value;
+      (*to)[i] = v.is_number() ? static_cast<float>(v.get<double>()) : 0;
+      if (!((*to)[i] > 1e-9f && (*to)[i] < 1e9f)) return wrong(key, v, "above 0");
+    }
+    return fits ? LINNET_OK : wrong(key, *value, to->size() == 1 ? "a number" : "a list of " + std::to_string(to->size()) + " numbers");
   }
   // What each layer is where it is one step alone; called when all of the experts is read.
   Status read_steps_of_layers(ModelSpec* spec) {

@@ -108,7 +108,8 @@ TEST_CASE("families: the same bytes over ISA, threads and chunks") {
               {"gemma4", LINNET_I8G128, LINNET_I8, 100},      {"gemma4-e2b", LINNET_I8G128, LINNET_I8, 100},
               {"gemma4-moe", LINNET_I8G32, LINNET_I8, 100},   {"granite4-h", LINNET_I8G128, LINNET_I8, 100},
               {"granite4-h-moe", LINNET_F32, LINNET_I8, 70},  {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 70},
-              {"lfm3", LINNET_I8G128, LINNET_I8, 100}};
+              {"lfm3", LINNET_I8G128, LINNET_I8, 100},        {"falcon-h1", LINNET_I8G128, LINNET_I8, 100},
+              {"falcon-h1-norm", LINNET_F32, LINNET_F16, 70}};
   size_t compared = 0;
   for (const auto& r : runs) {
     if (kSlow && r.weights != LINNET_I8G128) continue;

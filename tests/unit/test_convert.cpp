@@ -1175,6 +1175,14 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = moe;
   f.u32("nemotron_h_moe.kda.head_dim", 12);
   import_refused(f, kNot, {"kda.head_dim"});
+  f = plain_of("falcon-h1");
+  p = "falcon-h1.";
+  rows_like("falcon-h1", f);
+  f.remove("blk.1.ssm_in.weight");
+  import_refused(f, kBad, {"blk.1.ssm_in.weight' is missing"});
+  f = plain_of("falcon-h1");
+  f.tensors.push_back({"blk.0.ssm_norm.weight", {27, 2}, kGgmlF32, std::string(216, '\0')});
+  import_refused(f, kBad, {"blk.1.ssm_norm.weight' is missing"});
   f = plain_of("ernie4-5-moe");
   p = "ernie4_5-moe.";
   rows_like("ernie4-5-moe", f);
