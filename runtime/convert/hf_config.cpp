@@ -258,8 +258,8 @@ class ConfigReader : ConfigKeys {
     if (const json* list = json_member(config_, "mlp_layer_types"); list && !list->is_null()) {
       if (!list->is_array() || list->size() != spec->n_layers) return wrong("mlp_layer_types", *list, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
-        moe[i] = (*list)[i] == "sparse";
-        if (!moe[i] && (*list)[i] != "dense") return wrong("mlp_layer_types", (*list)[i], "a list of \"dense\" and \"sparse\"");
+        moe[i] = json_is((*list)[i], "sparse");
+        if (!moe[i] && !json_is((*list)[i], "dense")) return wrong("mlp_layer_types", (*list)[i], "a list of \"dense\" and \"sparse\"");
       }
     }
     if (const json* list = json_member(config_, "moe_layers"); list && !list->is_null()) {
@@ -404,7 +404,7 @@ class ConfigReader : ConfigKeys {
     if (local && !local->is_null()) {
       if (spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
       for (const auto& [key, value] : *local->get_ptr<const json::object_t*>())
-        if (!value.is_null() && key != "rope_theta" && !((key == "rope_type" || key == "type") && value == "default"))
+        if (!value.is_null() && key != "rope_theta" && !((key == "rope_type" || key == "type") && json_is(value, "default")))
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
@@ -704,12 +704,13 @@ class ConfigReader : ConfigKeys {
     if (const json* value = json_member(config_, "sliding_window"); window && value)
       if (get_u32(config_, "sliding_window", &window) != Got::kFound || window == 0)
         return wrong("sliding_window", *value, "a count above 0");
-    const auto windowed = [&](uint32_t i) { return window && types[i] == "sliding_attention"; };
+    const auto windowed = [&](uint32_t i) { return window && json_is(types[i], "sliding_attention"); };
     for (uint32_t i = 0; i < spec->n_layers; ++i)
-      if (types[i] != "full_attention" && types[i] != name && !windowed(i))
+      if (!json_is(types[i], "full_attention") && !json_is(types[i], name) && !windowed(i))
         return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(types[i]), " is not supported");
-    if (std::find(types.begin(), types.end(), "sliding_attention") == types.end()) spec->rope_local_base = 0;
-    LINNET_TRY(set_mixers(spec, mixer, [&](uint32_t i) { return types[i] != name; }));
+    if (std::none_of(types.begin(), types.end(), [](const json& type) { return json_is(type, "sliding_attention"); }))
+      spec->rope_local_base = 0;
+    LINNET_TRY(set_mixers(spec, mixer, [&](uint32_t i) { return !json_is(types[i], name); }));
     std::vector<LayerSpec> layers;
     for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
       layers.push_back(layer_spec(*spec, i));
@@ -862,10 +863,6 @@ class ConfigReader : ConfigKeys {
     return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return std::find(full->begin(), full->end(), i + 1) != full->end(); });
   }
 
-  static bool is(const json& value, std::string_view text) {
-    const auto* s = value.get_ptr<const json::string_t*>();
-    return s && *s == text;
-  }
   // Layers of attention and of Mamba-2; where layer_types are not said all are the latter.
   Status read_mamba(ModelSpec* spec) {
     if (const json* window = json_member(config_, "sliding_window"); window && !window->is_null())
@@ -884,8 +881,8 @@ class ConfigReader : ConfigKeys {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
-        attends[i] = is(type, "attention") || is(type, "full_attention");
-        const bool other = arch_->mamba_beside ? is(type, "hybrid") : is(type, "mamba") || is(type, "linear_attention");
+        attends[i] = json_is(type, "attention") || json_is(type, "full_attention");
+        const bool other = arch_->mamba_beside ? json_is(type, "hybrid") : json_is(type, "mamba") || json_is(type, "linear_attention");
         if (!other && (!attends[i] || arch_->mamba_beside))
           return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
       }
@@ -917,7 +914,7 @@ class ConfigReader : ConfigKeys {
     if (arch_->mamba_beside) LINNET_TRY(read_count("mamba_d_ssm", &d_ssm));
     const uint64_t inner = d_ssm ? d_ssm : uint64_t{expand} * spec->d_model;
     if (spec->mamba_heads == 0) return missing("mamba_n_heads");
-    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || is(*dim, "auto"))
+    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || json_is(*dim, "auto"))
       spec->mamba_head_dim = static_cast<uint32_t>(inner / spec->mamba_heads);
     else
       LINNET_TRY(read_number(config_, "mamba_d_head", &ModelSpec::mamba_head_dim, spec));
@@ -1033,7 +1030,7 @@ class ConfigReader : ConfigKeys {
       for (const json& type : *types) {
         const size_t before = blocks_.size();
         for (const auto& [name, kind] : kKinds)
-          if (is(type, name)) blocks_ += kind;
+          if (json_is(type, name)) blocks_ += kind;
         if (blocks_.size() == before) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
       }
     } else if (get_string(config_, "hybrid_override_pattern", &blocks_) != Got::kFound ||
@@ -1055,7 +1052,7 @@ class ConfigReader : ConfigKeys {
       const json* v = limits->is_array() && limits->size() == 2 ? &(*limits)[i] : nullptr;
       const json* in_words = v ? json_member(*v, "__float__") : nullptr;  // as transformers 5 writes it
       if (v && v->is_number()) of[i] = v->get<double>();
-      if (v && i == 1 && ((in_words && is(*in_words, "Infinity")) || (v->is_number() && std::isinf(of[1])))) {
+      if (v && i == 1 && ((in_words && json_is(*in_words, "Infinity")) || (v->is_number() && std::isinf(of[1])))) {
         of[1] = INFINITY;
         continue;
       }
