@@ -127,7 +127,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
   if (!options.plain) {
     uint32_t version = spec_version(s);
     for (const SourceTensor& t : source.tensors)
-      if (format_by_use(packed_format(t, options))) version = kByUseVersion;
+      if (format_by_use(packed_format(t, options)) && version < kByUseVersion) version = kByUseVersion;
     b->u32(kLayoutKey, version);
     for (size_t i = 0; i < kSpecFieldCount; ++i) {
       const SpecField& f = kSpecFields[i];
