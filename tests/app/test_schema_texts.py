@@ -158,22 +158,23 @@ def judges(schema, judged):
     return slow, fast
 
 
-def begin(program, count, seed):
-    global drawing
-    drawing = subprocess.Popen([program, str(count), str(seed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+drawing = None  # the process of this one that draws
 
 
 def judge(job):
     """-> the job, what was counted, why the schema is refused or "", texts that are wrong"""
-    i, schema, judged = job
+    global drawing
+    i, schema, judged, command = job
     n, wrong, why = collections.Counter(), [], ""
+    if not drawing:
+        drawing = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
     drawing.stdin.write(json.dumps(schema).encode() + b"\n")
     drawing.stdin.flush()
     slow, fast = None, None
     while True:
         line = drawing.stdout.readline()
         if not line:
-            sys.exit("%s ends with %d under %s" % (drawing.args[0], drawing.wait(), json.dumps(schema)))
+            raise RuntimeError("%s ends with %d under %s" % (drawing.args[0], drawing.wait(), json.dumps(schema)))
         if line == b".\n":
             break
         if line.startswith(b"- "):
@@ -236,8 +237,9 @@ def main():
     theirs = suite() if args.only != "own" else []
     n = collections.Counter()
     refused, wrong = collections.Counter(), []
-    with multiprocessing.Pool(args.jobs, begin, (args.program, args.count, args.seed)) as pool:
-        for (i, schema, _), counts, why, faults in pool.imap_unordered(judge, [(i, s, args.judged) for i, s in enumerate(theirs + own)]):
+    with multiprocessing.Pool(args.jobs) as pool:
+        command = [args.program, str(args.count), str(args.seed)]
+        for (i, schema, *_), counts, why, faults in pool.imap_unordered(judge, [(i, s, args.judged, command) for i, s in enumerate(theirs + own)]):
             whose = "suite" if i < len(theirs) else "own"
             for what, k in counts.items():
                 n[whose, what] += k
