@@ -607,7 +607,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ",
                 out->spec.n_vocab, " logits");
-  if (options.plain && out->tokenizer.gguf_model == "gpt2" && out->tokenizer.gguf_pre.empty())
+  if (options.plain && !out->tokenizer.gguf_model.empty() && out->tokenizer.gguf_pre.empty())
     return fail(err, LINNET_UNSUPPORTED, PathName(src),
                 ": GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts, so that a plain file would give wrong tokens");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks

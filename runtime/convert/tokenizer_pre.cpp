@@ -226,7 +226,8 @@ Status add_pre(std::string name, bool* known, bool* add_bos, TokenizerParts* par
 }
 
 std::string pre_name(const TokenizerParts& parts) {
-  const bool nfc = !parts.steps.empty();
+  const bool nfc = parts.steps.size() == 1 && parts.steps[0].op == tok::kStepNfc;
+  if (parts.prefix != tok::kPrefixNever || (!nfc && !parts.steps.empty())) return {};  // no name stands for these
   std::string_view close;
   const auto fits = [&](const auto& pre) {
     if (close.empty()) close = pre.name;

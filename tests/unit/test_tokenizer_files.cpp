@@ -1008,13 +1008,36 @@ TEST_CASE("a plain file is written of splits that GGUF has a name for") {
   write();
   CHECK(convert(true, at("hf"), "a.gguf").empty());
   CHECK(pre("a.gguf") == "llama-bpe");
+  const char* const no_name = "GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts";
+  tokenizer["normalizer"] = {{"type", "NFC"}};
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").empty());
+  tokenizer["normalizer"] = {{"type", "Lowercase"}};
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  tokenizer["normalizer"] = nullptr;
+  tokenizer["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = true;
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  tokenizer["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = false;
   tokenizer["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "[^\\r\\n]+|[\\r\\n]";
   write();
-  CHECK(convert(true, at("hf"), "a.gguf").find("GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts") !=
-        std::string::npos);
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
   REQUIRE(convert(false, at("hf"), "b.gguf").empty());
   CHECK(pre("b.gguf") == "none");
   CHECK(test::tokenize(vocabulary(at("hf")), "1 1", 0).size() == 3);
+  // Of another kind: spaces that cut before digits do.
+  tokenizer = json::parse(slurp("tests/golden/tokenizers/metaspace/tokenizer.json"));
+  tokenizer["pre_tokenizer"] = {{"type", "Sequence"},
+                                {"pretokenizers", {tokenizer["pre_tokenizer"], {{"type", "Digits"}, {"individual_digits", true}}}}};
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  for (const auto& entry : std::filesystem::directory_iterator("tests/golden/tokenizers")) {
+    if (!entry.is_directory()) continue;
+    const std::string why = convert(true, entry.path().string(), "c.gguf");
+    INFO(entry.path() << ": " << why);
+    CHECK(why.empty() == (entry.path().filename() != "roberta"));  // which puts a space in front
+  }
 }
 
 TEST_CASE("SentencePiece behind a BOS: the space in front of the text goes with it or without") {
