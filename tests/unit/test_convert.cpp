@@ -1163,7 +1163,7 @@ TEST_CASE("GGUF: Gemma 3n's layers that look at earlier ones' keys, gates and st
   import_refused(f, kBad, {"blk.0.laurel_l.weight' is missing"});
   f = plain;
   f.tensor("altup_proj.weight")->dims = {16, 48};
-  import_refused(f, kBad, {"altup_proj.weight': dimensions 16 x 48 x 1 x 1, not 16 x 16 x 3"});
+  import_refused(f, kBad, {"altup_proj.weight': dimensions 16 x 48 x 1 x 1, not 16 x 16 x 3 x 1"});
   // What llama.cpp would take otherwise is not written.
   layers[10].sparse = 1;
   set_layers(&made, layers);
@@ -1367,12 +1367,6 @@ GgufFile plain_of(const std::string& name) {
         {std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
   }
   return f;
-}
-void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>& counts) {
-  f->remove(key);
-  std::string values;
-  for (const uint32_t n : counts) values += le(n);
-  f->raw(key, kGgufArray, le(uint32_t{kGgufU32}) + le(uint64_t{counts.size()}) + values);
 }
 void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
 }  // namespace
