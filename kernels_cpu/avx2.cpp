@@ -682,7 +682,7 @@ constexpr auto gemm_of() {
 // Products of pairs of bytes are added in 16 bits as long as they fit there.
 struct Maddubs {
   static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
-  static constexpr uint32_t kManyRows = UINT32_MAX, kManySigned = 5;
+  static constexpr uint32_t kManyRows = UINT32_MAX, kManyDear = 5;
   static INLINE __m256i four(const int8_t* x) { return broadcast4(x); }
   template <int kMost>
   struct Sum {

@@ -86,6 +86,7 @@ INLINE Vi abs_bits(V v) {
 }
 INLINE Vi larger(Vi x, Vi y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
 INLINE Vi add(Vi x, Vi y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+INLINE Vi sub(Vi x, Vi y) { return {_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)}; }
 template <int N>
 INLINE Vi shift_right(Vi c) {
   return {_mm256_srli_epi32(c.a, N), _mm256_srli_epi32(c.b, N)};
@@ -181,6 +182,10 @@ INLINE V load_scales(const char* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
+template <int N>
+INLINE Vi divided(Vi v) {
+  return {_mm256_srai_epi32(v.a, N), _mm256_srai_epi32(v.b, N)};
+}
 INLINE void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
 struct Bytes {
   __m256i a, b;
@@ -211,9 +216,20 @@ INLINE Bytes flip(Bytes v, int bits) {
   const __m256i b = _mm256_set1_epi8(static_cast<char>(bits));
   return {_mm256_xor_si256(v.a, b), _mm256_xor_si256(v.b, b)};
 }
-INLINE Bytes at_least(Bytes v, int n) {
-  const __m256i b = _mm256_set1_epi8(static_cast<char>(n));
-  return {_mm256_cmpeq_epi8(_mm256_max_epu8(v.a, b), v.a), _mm256_cmpeq_epi8(_mm256_max_epu8(v.b, b), v.b)};
+INLINE Bytes thirds(Bytes v) {
+  const auto one = [](__m256i b) {
+    const __m256i least = _mm256_subs_epu8(b, _mm256_set1_epi8(1));  // averages round up
+    return _mm256_and_si256(_mm256_srli_epi16(_mm256_avg_epu8(least, _mm256_avg_epu8(least, _mm256_setzero_si256())), 6),
+                            _mm256_set1_epi8(3));
+  };
+  return {one(v.a), one(v.b)};
+}
+INLINE Bytes side_by_side(const uint8_t* p) {
+  const auto row = [&](int i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i * 16)); };
+  const __m128i low[2] = {_mm_unpacklo_epi8(row(0), row(1)), _mm_unpacklo_epi8(row(2), row(3))},
+                high[2] = {_mm_unpackhi_epi8(row(0), row(1)), _mm_unpackhi_epi8(row(2), row(3))};
+  return {_mm256_set_m128i(_mm_unpackhi_epi16(low[0], low[1]), _mm_unpacklo_epi16(low[0], low[1])),
+          _mm256_set_m128i(_mm_unpackhi_epi16(high[0], high[1]), _mm_unpacklo_epi16(high[0], high[1]))};
 }
 INLINE Bytes plus(Bytes v, Bytes w) { return {_mm256_add_epi8(v.a, w.a), _mm256_add_epi8(v.b, w.b)}; }
 INLINE Bytes negated(Bytes v, Bytes w) {

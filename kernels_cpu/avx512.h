@@ -92,6 +92,7 @@ INLINE V power(V z) {
 INLINE Vi abs_bits(V v) { return _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(0x7FFFFFFF)); }
 INLINE Vi larger(Vi x, Vi y) { return _mm512_max_epi32(x, y); }
 INLINE Vi add(Vi x, Vi y) { return _mm512_add_epi32(x, y); }
+INLINE Vi sub(Vi x, Vi y) { return _mm512_sub_epi32(x, y); }
 template <int N>
 INLINE Vi shift_right(Vi c) {
   return _mm512_srli_epi32(c, N);
@@ -207,6 +208,10 @@ INLINE Vi widened(const Sixteen& bytes) {
   return _mm512_cvtepi8_epi32(b);
 }
 INLINE V floats(Vi v) { return _mm512_cvtepi32_ps(v); }
+template <int N>
+INLINE Vi divided(Vi v) {
+  return _mm512_srai_epi32(v, N);
+}
 
 INLINE void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
 struct Bytes {
@@ -227,7 +232,16 @@ INLINE Bytes where(Bytes v, int at) {
   return {_mm512_movm_epi8(_mm512_test_epi8_mask(_mm512_shuffle_epi8(v.v, which), bits))};
 }
 INLINE Bytes flip(Bytes v, int bits) { return {_mm512_xor_si512(v.v, _mm512_set1_epi8(static_cast<char>(bits)))}; }
-INLINE Bytes at_least(Bytes v, int n) { return {_mm512_movm_epi8(_mm512_cmpge_epu8_mask(v.v, _mm512_set1_epi8(static_cast<char>(n))))}; }
+INLINE Bytes thirds(Bytes v) {
+  const __m512i least = _mm512_subs_epu8(v.v, _mm512_set1_epi8(1));  // averages round up
+  return {
+      _mm512_and_si512(_mm512_srli_epi16(_mm512_avg_epu8(least, _mm512_avg_epu8(least, _mm512_setzero_si512())), 6), _mm512_set1_epi8(3))};
+}
+INLINE Bytes side_by_side(const uint8_t* p) {
+  const __m512i words =
+      _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), _mm512_loadu_si512(p));
+  return {_mm512_shuffle_epi8(words, _mm512_set4_epi32(0x0F0B0703, 0x0E0A0602, 0x0D090501, 0x0C080400))};
+}
 INLINE Bytes plus(Bytes v, Bytes w) { return {_mm512_add_epi8(v.v, w.v)}; }
 INLINE Bytes negated(Bytes v, Bytes w) { return {_mm512_sub_epi8(_mm512_xor_si512(v.v, w.v), w.v)}; }
 // By pairs: insertions one after the other take a cycle each.
@@ -249,7 +263,7 @@ INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int
 // For unpacked_rows.h.
 struct DpbusdRows {
   static constexpr int kMost = 255, kRegisters = 32, kRows = 4;
-  static constexpr uint32_t kManyRows = 12, kManySigned = 12;
+  static constexpr uint32_t kManyRows = 12, kManyDear = 12;
   static INLINE __m512i four(const int8_t* x) { return broadcast4(x); }
   template <int kMost>
   struct Sum {
@@ -381,7 +395,7 @@ inline __attribute__((always_inline)) void few_rows(const BlockTile& t) {
   for (size_t g = 0; g < t.groups; ++g, w += 256) {
     __m512i dot[R][4];
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) dot[r][p] =
-        _mm512_set1_epi32(t.sum128[static_cast<size_t>(r) * t.x_groups + g]);
+        _mm512_set1_epi32(t.w_min ? 0 : t.sum128[static_cast<size_t>(r) * t.x_groups + g]);
     for (const int8_t* end = x + t.n; x != end; x += 4, w += 256) {
       __m512i u[4];
       UNROLL for (int p = 0; p < 4; ++p) u[p] = _mm512_load_si512(w + p * 64);
@@ -401,21 +415,26 @@ inline __attribute__((always_inline)) void few_rows(const BlockTile& t) {
 }
 
 template <int R>
-__attribute__((noinline)) void add_block(const BlockTile& t, bool first) {
+inline __attribute__((always_inline)) void minima_of_rows(const BlockTile& t, float (*x_sum)[16]) {
+  UNROLL for (int r = 0; r < R; ++r) {
+    const size_t at = static_cast<size_t>(r) * t.x_groups;
+    _mm512_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at, t.groups));
+  }
+}
+template <int R>
+__attribute__((noinline)) void add_block(const BlockTile& t, bool first, const float (*x_sum)[16]) {
   __m512 acc[R][4];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] = _mm512_load_ps(t.acc[r][p]);
   if (!first)
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] =
         _mm512_add_ps(acc[r][p], _mm512_load_ps(t.total[r][p]));
   if (t.w_min) {
-    alignas(64) float x_sum[R][16];
-    UNROLL for (int r = 0; r < R; ++r) {
-      const size_t at = static_cast<size_t>(r) * t.x_groups;
-      _mm512_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at, t.groups));
-    }
     for (size_t g = 0; g < t.groups; ++g) {
       __m512 w[4];
-      UNROLL for (int p = 0; p < 4; ++p) w[p] = _mm512_load_ps(t.w_min[g][p]);
+      UNROLL for (int p = 0; p < 4; ++p) {
+        w[p] = _mm512_load_ps(t.w_min[g][p]);
+        asm("" : "+v"(w[p]));  // else it is loaded for every row
+      }
       UNROLL for (int r = 0; r < R; ++r) {
         const __m512 x = _mm512_set1_ps(x_sum[r][g]);
         UNROLL for (int p = 0; p < 4; ++p) acc[r][p] = _mm512_fmadd_ps(w[p], x, acc[r][p]);

@@ -141,7 +141,7 @@ constexpr int32_t kMore<Iq3Xxs, Product> = 62;
 template <class Product>
 constexpr int32_t kMore<Iq3S, Product> = 15;
 template <class Product>
-constexpr int32_t kMore<Iq1S, Product> = 9;
+constexpr int32_t kMore<Iq1S, Product> = 1;
 template <class Product>
 constexpr int32_t kMore<Iq1M, Product> = 9;
 
@@ -298,10 +298,9 @@ INLINE void row_sums(Iq3S, Sums* s) {
   }
 }
 // 2048 runs: of each 128, those places are looked up that lie there, and what is found takes the place of its number. kBits: where the
-// words of an entry are that have a run's three upper bits, kStep apart. less<r>(word): the third bit of each byte says that run r is an
-// eighth less.
-template <size_t kBits, int kStep, class Sums, class Less>
-INLINE void sums_ternary(Sums* s, const Less& less) {
+// words of an entry are that have a run's three upper bits, kStep apart. each(g, first, second, word): what 32 inputs have of that.
+template <size_t kBits, int kStep, class Sums, class Each>
+INLINE void ternary_runs(Sums* s, const Each& each) {
   const BlockRows& b = s->block;
   Line64 firsts[8], seconds[8];
   __m512i first[8], upper[8];
@@ -323,20 +322,43 @@ INLINE void sums_ternary(Sums* s, const Less& less) {
         _mm512_mask2_permutex2var_epi8(low, first[g], _mm512_cmpeq_epi8_mask(upper[g], here), high);
   }
   UNROLL for (size_t g = 0; g < 8; ++g) firsts[g].put(first[g]);
-  for (size_t g = 0; g < 8; ++g) {
-    const __m512i found_first = firsts[g].v(), second = seconds[g].v(), word = entry_pairs(b.entry + kBits + g * 32);
-    sums_32(s, g, [&]<int r, int half>() __attribute__((always_inline)) {
-      return signed_code<2>(kTernaryCodes, shifted_bits<r * 8, 2>(half ? second : found_first), less.template operator()<r>(word));
-    });
-  }
+  for (size_t g = 0; g < 8; ++g) each(g, firsts[g].v(), seconds[g].v(), entry_pairs(b.entry + kBits + g * 32));
 }
+template <int at, int half>
+INLINE __m512i ternary_codes(__m512i first, __m512i second) {
+  return shifted_bits<at * 8, 2>(half ? second : first);
+}
+// All 32 inputs of an output have the same eighth: it is taken off their sum.
 template <class Sums>
 INLINE void row_sums(Iq1S, Sums* s) {
-  sums_ternary<32, 3>(s, []<int r>(__m512i word) __attribute__((always_inline)) { return shifted_bits<15 - 2, 0>(word); });
+  ternary_runs<32, 3>(s, [&](size_t g, __m512i first, __m512i second, __m512i word) __attribute__((always_inline)) {
+    typename Sums::template Sum<2> sum[2];
+    const int8_t* x = s->block.x + g * 32;
+    const auto run = [&]<int r>() __attribute__((always_inline)) {
+      s->add(&sum[0], masked({ternary_codes<r, 0>(first, second)}, 3), x + r * 8);
+      s->add(&sum[1], masked({ternary_codes<r, 1>(first, second)}, 3), x + r * 8 + 4);
+    };
+    run.template operator()<0>();
+    run.template operator()<1>();
+    run.template operator()<2>();
+    run.template operator()<3>();
+    typename Sums::Total total = s->both(s->total(sum[0]), s->total(sum[1]));
+    const __mmask16 less = _mm512_test_epi32_mask(word, _mm512_set1_epi32(1 << 15));
+    UNROLL for (int r = 0; r < Sums::kRows; ++r) {
+      const int32_t back = s->block.inputs[r * static_cast<int>(kKeptInputs)].back[g];  // which put() adds once
+      total.of[r] =
+          _mm512_add_epi32(_mm512_slli_epi32(total.of[r], 3), _mm512_mask_set1_epi32(_mm512_set1_epi32(6 * back), less, 8 * back));
+    }
+    s->put(total, g);
+  });
 }
 template <class Sums>
 INLINE void row_sums(Iq1M, Sums* s) {
-  sums_ternary<0, 4>(s, []<int r>(__m512i word) __attribute__((always_inline)) { return shifted_bits<r * 4 + 3 - 2, 0>(word); });
+  ternary_runs<0, 4>(s, [&](size_t g, __m512i first, __m512i second, __m512i word) __attribute__((always_inline)) {
+    sums_32(s, g, [&]<int r, int half>() __attribute__((always_inline)) {
+      return signed_code<2>(kTernaryCodes, ternary_codes<r, half>(first, second), shifted_bits<r * 4 + 3 - 2, 0>(word));
+    });
+  });
 }
 
 }  // namespace

@@ -95,6 +95,101 @@ struct Vnni : Dpbusd {
       more.n = t.rest;
       more.groups = 1;
     }
+  }
+
+  // Of groups of 16 or 32 inputs, whose ends cost a third of their products: three rows, whose twelve sums of floats stay in registers.
+  // Where there are minima codes are not negative as they are, and sums start at 0. first, x_sum: of blocks as GGUF has them, whose sums go
+  // to t.total, minima behind them. zmm0 to 11: sums of products; 12 to 23: of floats; 24 to 27 as above, then minima; 28, 30, 31: four
+  // inputs of a row, products of scales; 29: flips.
+  template <bool kFill>
+  static inline __attribute__((always_inline)) void tile_of_three(const BlockTile& t, bool first, const float (*x_sum)[16]) {
+    const int8_t *x = t.x, *source = t.source;
+    const char* ask = t.ask;
+    uint8_t* w = t.w;
+    const int32_t* sum = t.sum128;
+    const float* scale = t.scale;
+    const size_t x1 = t.x_stride, x3 = x1 * 3, x5 = x1 * 5, row = t.x_groups * 4, w1 = t.source_stride, w3 = w1 * 3;
+    size_t groups = t.groups, at;
+    static constexpr uint32_t kFlipBits = 0x80808080;
+    const struct {
+      const float *w_min, *x_sum;
+      size_t minima, first;
+    } more = {t.w_min ? t.w_min[0][0] : nullptr, x_sum[0], t.w_min ? t.groups : 0, first};
+#define LINNET_EACH_SUM(do) \
+  do (0, 12) do(1, 13) do(2, 14) do(3, 15) do(4, 16) do(5, 17) do(6, 18) do(7, 19) do(8, 20) do(9, 21) do(10, 22) do(11, 23)
+#define LINNET_TAKE(i, sum) "vmovaps " #i "*64(%[acc]), %%zmm" #sum "\n\t"
+#define LINNET_NONE(i, sum) "vpxord %%zmm" #sum ", %%zmm" #sum ", %%zmm" #sum "\n\t"
+#define LINNET_TOTAL(i, sum) "vaddps " #i "*64(%[acc]), %%zmm" #sum ", %%zmm" #sum "\n\t"
+#define LINNET_MINIMA(at, a, b, c, d)                                                                                   \
+  "vbroadcastss " at ", %%zmm28\n\tvfmadd231ps %%zmm28, %%zmm24, %%zmm" #a "\n\tvfmadd231ps %%zmm28, %%zmm25, %%zmm" #b \
+  "\n\t"                                                                                                                \
+  "vfmadd231ps %%zmm28, %%zmm26, %%zmm" #c "\n\tvfmadd231ps %%zmm28, %%zmm27, %%zmm" #d "\n\t"
+#define LINNET_PUT(i, sum) "vmovaps %%zmm" #sum ", " #i "*64(%[acc])\n\t"
+#define LINNET_SUMS(at, ws, a, total, s)                                                 \
+  "vcvtdq2ps %%zmm" #a ", %%zmm" #a "\n\tvmulps " at "%{1to16%}, %%zmm" #ws ", %%zmm" #s \
+  "\n\t"                                                                                 \
+  "vfmadd231ps %%zmm" #s ", %%zmm" #a ", %%zmm" #total "\n\t"
+#define LINNET_DOTS3(i)                     \
+  LINNET_DOT(i, "(%[x])", 0, 1, 2, 3)       \
+  LINNET_DOT(i, "(%[x],%[x1])", 4, 5, 6, 7) \
+  LINNET_DOT(i, "(%[x],%[x1],2)", 8, 9, 10, 11)
+#define LINNET_ZERO(a) "vpxord %%zmm" #a ", %%zmm" #a ", %%zmm" #a "\n\t"
+#define LINNET_ZEROS(at, r, a, b, c, d) LINNET_ZERO(a) LINNET_ZERO(b) LINNET_ZERO(c) LINNET_ZERO(d)
+#define LINNET_TILE3(TAKE, START, BEFORE, LOAD, AFTER, END, ...) \
+  asm volatile(                                                                                                                        \
+      LINNET_EACH_SUM(TAKE) ".p2align 5\n1:\n\t" START("(%[sum])", 0, 0, 1, 2, 3) START("(%[sum],%[row])", 1, 4, 5, 6, 7)       \
+          START("(%[sum],%[row],2)", 2, 8, 9, 10, 11) BEFORE "mov %[n], %[at]\n\t.p2align 5\n2:\n\t" LOAD(0) LINNET_DOTS3(0) LOAD(1)    \
+              LINNET_DOTS3(1) LOAD(2) LINNET_DOTS3(2) LOAD(3) LINNET_DOTS3(3) AFTER                                                    \
+      "add $16, %[x]\n\tadd $1024, %[w]\n\tsub $16, %[at]\n\tjnz 2b\n\t"                                                               \
+      "vmovaps (%[w]), %%zmm24\n\tvmovaps 64(%[w]), %%zmm25\n\tvmovaps 128(%[w]), %%zmm26\n\tvmovaps 192(%[w]), %%zmm27\n\t"           \
+      LINNET_SUMS("(%[scale])", 24, 0, 12, 28) LINNET_SUMS("(%[scale])", 25, 1, 13, 30) LINNET_SUMS("(%[scale])", 26, 2, 14, 31)       \
+          LINNET_SUMS("(%[scale])", 27, 3, 15, 28) LINNET_SUMS("(%[scale],%[row])", 24, 4, 16, 30)                                     \
+              LINNET_SUMS("(%[scale],%[row])", 25, 5, 17, 31) LINNET_SUMS("(%[scale],%[row])", 26, 6, 18, 28)                          \
+                  LINNET_SUMS("(%[scale],%[row])", 27, 7, 19, 30) LINNET_SUMS("(%[scale],%[row],2)", 24, 8, 20, 31)                    \
+                      LINNET_SUMS("(%[scale],%[row],2)", 25, 9, 21, 28) LINNET_SUMS("(%[scale],%[row],2)", 26, 10, 22, 30)             \
+                          LINNET_SUMS("(%[scale],%[row],2)", 27, 11, 23, 31) "add $256, %[w]\n\tadd $4, %[sum]\n\tadd $4, "           \
+                                                                             "%[scale]\n\tsub $1, %[groups]\n\tjnz 1b\n\t"           \
+          END LINNET_EACH_SUM(LINNET_PUT)                                                                                                  \
+      : [x] "+&r"(x), [w] "+&r"(w), [sum] "+&r"(sum), [scale] "+&r"(scale), [groups] "+&r"(groups), [at] "=&r"(at),                    \
+        __VA_ARGS__[x1] "r"(x1), [row] "r"(row), [acc] "r"(acc), [n] "r"(t.n)                                                        \
+      : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",     \
+        "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",  \
+        "xmm27", "xmm28", "xmm29", "xmm30", "xmm31")
+#define LINNET_ASK3 \
+  "prefetcht1 (%[ask])\n\tprefetcht0 (%[x],%[x3])\n\tprefetcht0 (%[x],%[x1],4)\n\tprefetcht0 (%[x],%[x5])\n\tadd $64, %[ask]\n\t"
+#define LINNET_BLOCK_END \
+  "cmpq $0, 24(%[more])\n\tjne 3f\n\t" LINNET_EACH_SUM(LINNET_TOTAL) "3:\n\tmov 16(%[more]), %[groups]\n\t"                     \
+  "test %[groups], %[groups]\n\tjz 5f\n\tmov (%[more]), %[w]\n\tmov 8(%[more]), %[x]\n\t.p2align 5\n4:\n\t"                     \
+  "vmovaps (%[w]), %%zmm24\n\tvmovaps 64(%[w]), %%zmm25\n\tvmovaps 128(%[w]), %%zmm26\n\tvmovaps 192(%[w]), %%zmm27\n\t"        \
+  LINNET_MINIMA("(%[x])", 12, 13, 14, 15) LINNET_MINIMA("64(%[x])", 16, 17, 18, 19) LINNET_MINIMA("128(%[x])", 20, 21, 22, 23)     \
+  "add $256, %[w]\n\tadd $4, %[x]\n\tsub $1, %[groups]\n\tjnz 4b\n\t5:\n\t"
+#define LINNET_BLOCK3(START)                                     \
+  LINNET_TILE3(LINNET_NONE, START, LINNET_ASK3, LINNET_LOAD, "", \
+               LINNET_BLOCK_END, [ask] "+&r"(ask) : [x3] "r"(x3), [x5] "r"(x5), [more] "r"(&more), )
+    float* const acc = t.total ? t.total[0][0] : t.acc[0][0];
+    if constexpr (kFill)
+      LINNET_TILE3(LINNET_TAKE, LINNET_START, "vpbroadcastd %[flip], %%zmm29\n\t", LINNET_FILL, "add $256, %[source]\n\t",
+                   "", [source] "+&r"(source) : [w1] "r"(w1), [w3] "r"(w3), [flip] "m"(kFlipBits), );
+    else if (!t.total)
+      LINNET_TILE3(LINNET_TAKE, LINNET_START, LINNET_ASK3, LINNET_LOAD, "", "", [ask] "+&r"(ask) : [x3] "r"(x3), [x5] "r"(x5), );
+    else if (t.w_min)
+      LINNET_BLOCK3(LINNET_ZEROS);
+    else
+      LINNET_BLOCK3(LINNET_START);
+#undef LINNET_BLOCK3
+#undef LINNET_BLOCK_END
+#undef LINNET_ASK3
+#undef LINNET_TILE3
+#undef LINNET_ZEROS
+#undef LINNET_ZERO
+#undef LINNET_DOTS3
+#undef LINNET_SUMS
+#undef LINNET_PUT
+#undef LINNET_MINIMA
+#undef LINNET_TOTAL
+#undef LINNET_NONE
+#undef LINNET_TAKE
+#undef LINNET_EACH_SUM
 #undef LINNET_ASK
 #undef LINNET_SOON
 #undef LINNET_TILE
@@ -204,7 +299,8 @@ __attribute__((noinline)) void gemm_gguf(GemmArgs a, const FewRows& few, const U
 
 template <class Kind>
 void gemm_kind(const GemmArgs* a) {
-  static constexpr UnpackedBy kBy = unpacked_by<Kind, product_of_unsigned, 0x80>();
+  static constexpr UnpackedBy kBy =
+      Kind::kMin ? unpacked_by<Kind, Int::of<kBytes, kStepF32>>() : unpacked_by<Kind, product_of_unsigned, 0x80>();
   static constexpr FewRows kFew = few_rows_of<Kind, DpbusdRows>();
   gemm_gguf(*a, kFew, kBy);
 }

@@ -159,7 +159,7 @@ uint64_t peak_int8(uint64_t n) {
 
 struct Dpbusd {
   static constexpr int kMost = 255, kRegisters = 8, kRows = 2;
-  static constexpr uint32_t kManyRows = 5, kManySigned = 5;
+  static constexpr uint32_t kManyRows = 5, kManyDear = 3;
   static INLINE __m256i four(const int8_t* x) { return broadcast4(x); }
   template <int kMost>
   struct Sum {

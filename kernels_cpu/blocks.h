@@ -32,7 +32,7 @@ struct BlockTile {
   size_t x_groups;              // from a row's sum128 and scale to the next one's
   uint8_t* w;                   // of a Block
   size_t n, groups, rest;       // inputs per group, a multiple of 16, and how many groups; inputs of the last group, where it is shorter
-  const float (*w_min)[4][16];  // by groups, or NULL
+  const float (*w_min)[4][16];  // by groups, or NULL; where there are some, codes are as they are, not 128 more
   float (*total)[4][16];        // of blocks as GGUF has them: the sums so far, since acc is of these inputs alone; else NULL
   float (*acc)[4][16];
   float* y;
@@ -63,9 +63,11 @@ template <int R>
 void start_rows(float (*acc)[4][16]);
 template <int R>
 void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y);
-// Of blocks as GGUF has them: total += acc, and minima, as GemmArgs says.
+// Of blocks as GGUF has them: what R rows have for minima, by groups; total += acc, and minima, as GemmArgs says.
 template <int R>
-void add_block(const BlockTile& t, bool first);
+void minima_of_rows(const BlockTile& t, float (*x_sum)[16]);
+template <int R>
+void add_block(const BlockTile& t, bool first, const float (*x_sum)[16]);
 
 // Whether weights less their zero points are bytes: where some zero point is above 128, which no packer writes,
 // they are not.
@@ -118,10 +120,20 @@ inline void block_tile(const GemmArgs& a, const BlockStep& s, const BlockTile& t
     const float* y = t.y + p * 16;
     for (int r = 0; r < R; ++r, y += t.y_stride) asm volatile("prefetchw %0" ::"m"(*y));
   }
-  if (s.first || t.total) start_rows<R>(t.acc);
-  Dot::template tile<R, kFill>(t);
   if constexpr (Dot::kGguf) {
-    if (t.total) add_block<R>(t, s.first);
+    alignas(64) float x_sum[R][16];
+    if (t.w_min) minima_of_rows<R>(t, x_sum);  // before: behind the tile all would wait for them
+    if constexpr (R == 3) {                    // of groups of at most 32 inputs
+      if (s.first && !t.total) start_rows<R>(t.acc);
+      Dot::template tile_of_three<kFill>(t, s.first, x_sum);
+    } else {
+      if (s.first || t.total) start_rows<R>(t.acc);
+      Dot::template tile<R, kFill>(t);
+      if (t.total) add_block<R>(t, s.first, x_sum);
+    }
+  } else {
+    if (s.first) start_rows<R>(t.acc);
+    Dot::template tile<R, kFill>(t);
   }
   if (s.last) finish_rows<R>(a, s.panel, t.total ? t.total : t.acc, t.y);
 }
@@ -146,6 +158,12 @@ void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTil
   }
 }
 
+template <class Dot, int R>
+void filling_tile(const GemmArgs& a, const BlockStep& s, BlockTile* t) {
+  block_tile<Dot, R, true>(a, s, *t);
+  next_rows<R>(t);
+}
+
 // A tile of 1 to 4 rows.
 template <class Dot>
 void last_tile(const GemmArgs& a, const BlockStep& s, uint32_t rows, const BlockTile& t) {
@@ -161,12 +179,13 @@ template <class Dot>
 uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
   Block b;
   const uint32_t k = (a.k + 31) / 32 * 32, steps = (k + kBlockK - 1) / kBlockK, n_panels = a.n_panels / 4 * 4;
-  const uint32_t fetching = steps < 4 ? steps : 4;  // the last steps ask for y
-  const uint32_t asking_tiles = static_cast<uint32_t>(f.input + 3) / 4;
+  const uint32_t fetching = steps < 4 ? steps : 4;                          // the last steps ask for y
+  const bool threes = Dot::kGguf && (f.group ? f.group : a.x_group) <= 32;  // tiles of three rows, which ask once a group
+  const uint32_t asks_for = threes && f.group != 16 ? a.x_group : 16, asking_tiles = static_cast<uint32_t>(f.input * asks_for + 63) / 64;
   for (uint32_t row = 0, blocks = (a.m + kBlockRows - 1) / kBlockRows; blocks; --blocks) {
     const uint32_t rows = (a.m - row) / blocks;  // tiles of six, then of five; some numbers below 20: of six, then one of fewer
-    const bool few = Dot::kGguf && (rows + 5) / 6 * 5 > rows;
-    const uint32_t tiles = few ? rows / 6 : (rows + 5) / 6, fives = few ? 0 : tiles * 6 - rows;
+    const bool few = Dot::kGguf && (threes || (rows + 5) / 6 * 5 > rows);
+    const uint32_t most = threes ? 3 : 6, tiles = few ? rows / most : (rows + 5) / 6, fives = few ? 0 : tiles * 6 - rows;
     for (uint32_t panel = 0; panel < n_panels; panel += 4)
       for (uint32_t i = 0, from = 0; i < steps; ++i, from += kBlockK) {
         const uint32_t left = k - from, inputs = left < kBlockK ? left : kBlockK, fetch = i + fetching - steps;
@@ -178,8 +197,8 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
             .y_from = fetch < fetching ? fetch * 4 / fetching : 0,
             .y_to = fetch < fetching ? (fetch + 1) * 4 / fetching : 0,
             .asking = asking_tiles,
-            .asked = inputs * size_t{4},
-            .to_next = a.w_stride - asking_tiles * inputs * size_t{4},
+            .asked = inputs / asks_for * size_t{64},
+            .to_next = a.w_stride - asking_tiles * (inputs / asks_for) * size_t{64},
         };
         const size_t x_at = row * size_t{a.x_groups} + from / a.x_group;
         const bool halves = Dot::kGguf && f.group == 16;
@@ -206,18 +225,20 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
             .source_stride = a.w_stride,
         };
         uint32_t asking = 0;  // tiles that have asked for lines of this panel
-        uint32_t sixes = tiles - fives;
+        uint32_t large = tiles - fives;
         if constexpr (Dot::kFills) {
           if (f.on_the_way) {
-            block_tile<Dot, 6, true>(a, s, t);
-            next_rows<6>(&t);
-            --sixes;
+            threes ? filling_tile<Dot, 3>(a, s, &t) : filling_tile<Dot, 6>(a, s, &t);
+            --large;
           }
         }
-        block_tiles<Dot, 6>(a, s, sixes, &t, &asking);
+        if constexpr (Dot::kGguf) {
+          if (threes) block_tiles<Dot, 3>(a, s, large, &t, &asking), large = 0;
+        }
+        block_tiles<Dot, 6>(a, s, large, &t, &asking);
         block_tiles<Dot, 5>(a, s, fives, &t, &asking);
         if constexpr (Dot::kGguf) {
-          if (few && rows % 6) last_tile<Dot>(a, s, rows % 6, t);
+          if (few && rows % most) last_tile<Dot>(a, s, rows % most, t);
         }
       }
     row += rows;

@@ -312,7 +312,7 @@ uint64_t peak_f32(uint64_t n) {
 // Products are added in 16 bits as long as they fit there.
 struct RowProduct {
   static constexpr int kMost = 127, kRegisters = 8, kRows = 1;
-  static constexpr uint32_t kManyRows = 3, kManySigned = 2;
+  static constexpr uint32_t kManyRows = 3, kManyDear = 2;
   static INLINE int8x16_t four(const int8_t* x) { return four_inputs(x); }
   template <int kMost>
   struct Sum {

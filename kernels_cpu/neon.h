@@ -92,11 +92,14 @@ LINNET_EACH(V, power, (V z), vreinterpretq_f32_s32(vaddq_s32(vshlq_n_s32(vreinte
 LINNET_EACH(Vi, abs_bits, (V v), vreinterpretq_s32_f32(vabsq_f32(v.v[i])))
 LINNET_EACH(Vi, larger, (Vi x, Vi y), vmaxq_s32(x.v[i], y.v[i]))
 LINNET_EACH(Vi, add, (Vi x, Vi y), vaddq_s32(x.v[i], y.v[i]))
+LINNET_EACH(Vi, sub, (Vi x, Vi y), vsubq_s32(x.v[i], y.v[i]))
 LINNET_EACH(Vi, bits_of, (Vi c, int32_t mask), vandq_s32(c.v[i], vdupq_n_s32(mask)))
 template <int N>
 LINNET_EACH(Vi, shift_right, (Vi c), vshrq_n_s32(c.v[i], N))
 template <int N>
 LINNET_EACH(Vi, shift_left, (Vi c), vshlq_n_s32(c.v[i], N))
+template <int N>
+LINNET_EACH(Vi, divided, (Vi c), vshrq_n_s32(c.v[i], N))
 #undef LINNET_EACH
 INLINE M lanes(uint32_t n) {
   const uint32_t first[4] = {0, 1, 2, 3};
@@ -211,8 +214,22 @@ INLINE Bytes flip(Bytes v, int bits) {
   UNROLL for (uint8x16_t& b : v.v) b = veorq_u8(b, vdupq_n_u8(static_cast<uint8_t>(bits)));
   return v;
 }
-INLINE Bytes at_least(Bytes v, int n) {
-  UNROLL for (uint8x16_t& b : v.v) b = vcgeq_u8(b, vdupq_n_u8(static_cast<uint8_t>(n)));
+INLINE Bytes thirds(Bytes v) {
+  UNROLL for (uint8x16_t& b : v.v) b = vshrq_n_u8(vhaddq_u8(b, vshrq_n_u8(b, 1)), 6);
+  return v;
+}
+INLINE Bytes side_by_side(const uint8_t* p) {
+  uint16x8_t pairs[2][2];  // of outputs 0 to 7 and 8 to 15
+  UNROLL for (int i = 0; i < 2; ++i) {
+    const uint8x16_t first = vld1q_u8(p + i * 32), second = vld1q_u8(p + i * 32 + 16);
+    pairs[0][i] = vreinterpretq_u16_u8(vzip1q_u8(first, second));
+    pairs[1][i] = vreinterpretq_u16_u8(vzip2q_u8(first, second));
+  }
+  Bytes v;
+  UNROLL for (int i = 0; i < 2; ++i) {
+    v.v[i * 2] = vreinterpretq_u8_u16(vzip1q_u16(pairs[i][0], pairs[i][1]));
+    v.v[i * 2 + 1] = vreinterpretq_u8_u16(vzip2q_u16(pairs[i][0], pairs[i][1]));
+  }
   return v;
 }
 INLINE Bytes plus(Bytes v, Bytes w) {
@@ -409,7 +426,7 @@ INLINE int8x16_t four_inputs(const int8_t* x) {
 #if defined(__ARM_FEATURE_DOTPROD)
 struct RowProduct {
   static constexpr int kMost = 127, kRegisters = 8, kRows = 2;
-  static constexpr uint32_t kManyRows = 3, kManySigned = 3;
+  static constexpr uint32_t kManyRows = 3, kManyDear = 3;
   static INLINE int8x16_t four(const int8_t* x) { return four_inputs(x); }
   template <int kMost>
   struct Sum {

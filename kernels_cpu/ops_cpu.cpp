@@ -261,6 +261,87 @@ void scale_rows(const Worker& w, float* x, size_t stride, const float* factors, 
   for_rows(w, m, [&](uint32_t i) { w.kernels->t.scale_row(x + i * stride, n, factors[i]); });
 }
 
+// t of a row: tanh of what the router says.
+void stream_weights(const Worker& w, const Streams& s, uint32_t row, uint32_t n, float* t) {
+  for (uint32_t i = 0; i < kStreams; ++i) t[i] = s.router[size_t{row} * kPanel + i] / static_cast<float>(n);
+  soft_cap(w, t, 1, kStreams);
+}
+constexpr uint32_t kStreamPart = 256;  // channels of all streams that stay in the first-level cache
+
+void predict(const Worker& w, const Streams& s, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to) {
+  for_rows(w, m, [&](uint32_t row) {
+    float t[kStreams], c[kStreams * kStreams], old[kStreams][kStreamPart];
+    stream_weights(w, s, row, n, t);
+    for (uint32_t i = 0; i < kStreams * kStreams; ++i) {
+      c[i] = 0;
+      for (uint32_t j = 0; j < kStreams; ++j) c[i] += coefs[i * kStreams + j] * t[j];
+    }
+    for (uint32_t from = 0; from < n; from += kStreamPart) {
+      const uint32_t count = n - from < kStreamPart ? n - from : kStreamPart;
+      const size_t at = row * stride + from;
+      for (uint32_t i = 0; i < kStreams; ++i) std::memcpy(old[i], s.at(i) + at, count * sizeof(float));
+      for (uint32_t i = 0; i < kStreams; ++i)
+        for (uint32_t j = 0; j < kStreams; ++j) w.kernels->t.merge_row(s.at(i) + at, old[j], count, 1.0f, c[i * kStreams + j]);
+      std::memcpy(to + at, s.x + at, count * sizeof(float));
+    }
+  });
+}
+
+void correct(const Worker& w, const Streams& s, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride, float* x) {
+  for_rows(w, m, [&](uint32_t row) {
+    float t[kStreams], c[kStreams], d[kStreamPart];
+    stream_weights(w, s, row, n, t);
+    for (uint32_t i = 0; i < kStreams; ++i) {
+      c[i] = 1;
+      for (uint32_t j = 0; j < kStreams; ++j) c[i] += coefs[i * kStreams + j] * t[j];
+    }
+    for (uint32_t from = 0; from < n; from += kStreamPart) {
+      const uint32_t count = n - from < kStreamPart ? n - from : kStreamPart;
+      const size_t at = row * stride + from;
+      std::memcpy(d, x + at, count * sizeof(float));
+      w.kernels->t.merge_row(d, s.x + at, count, 1.0f, -1.0f);
+      for (uint32_t i = 0; i < kStreams; ++i) w.kernels->t.merge_row(s.at(i) + at, d, count, 1.0f, c[i]);
+      for (uint32_t i = 0; i < count; ++i) x[at + i] = s.x[at + i] * scale[from + i];
+    }
+  });
+}
+
+// Of a row's of(x): 16 sums by index, then their tree.
+template <class Of>
+float row_sum(const float* x, uint32_t n, const Of& of) {
+  float sum[16] = {};
+  uint32_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (uint32_t j = 0; j < 16; ++j) sum[j] += of(x[i + j]);
+  for (uint32_t j = 0; i + j < n; ++j) sum[j] += of(x[i + j]);
+  for (uint32_t half = 8; half; half /= 2)
+    for (uint32_t j = 0; j < half; ++j) sum[j] += sum[j + half];
+  return sum[0];
+}
+
+void match(const Worker& w, float* x, const float* like, size_t stride, uint32_t m, uint32_t n) {
+  const auto square = [](float v) { return v * v; };
+  for_rows(w, m, [&](uint32_t i) {
+    float* row = x + i * stride;
+    const float mean = row_sum(row, n, square) / static_cast<float>(n),
+                want = row_sum(like + i * stride, n, square) / static_cast<float>(n);
+    w.kernels->t.scale_row(row, n, __builtin_sqrtf(want) / __builtin_sqrtf(mean > 1e-5f ? mean : 1e-5f));
+  });
+}
+
+void sparsify(const Worker& w, float* x, size_t stride, float cut, uint32_t m, uint32_t n) {
+  for_rows(w, m, [&](uint32_t i) {
+    float* row = x + i * stride;
+    const float mean = row_sum(row, n, [](float v) { return v; }) / static_cast<float>(n);
+    const float square = row_sum(row, n, [mean](float v) { return (v - mean) * (v - mean); }) / static_cast<float>(n);
+    const float least = mean + __builtin_sqrtf(square) * cut;
+    for (uint32_t j = 0; j < n; ++j) {
+      const float v = row[j] - least;
+      row[j] = v < 0 ? 0 : v;  // NaN stays
+    }
+  });
+}
+
 // What silu_mul_row makes the clamped SwiGLU of: silu(alpha g) * (u + 1) / alpha.
 void clamp_row(float* gate, float* up, uint32_t n, float limit) {
   constexpr float kAlpha = 1.702f, kInverse = 1.0f / kAlpha;
@@ -372,6 +453,10 @@ const Ops cpu_ops = {
     .delta_net = cpu_delta_net,
     .mamba = cpu_mamba,
     .gated_norm = cpu_gated_norm,
+    .predict = predict,
+    .correct = correct,
+    .match = match,
+    .sparsify = sparsify,
     .scale_rows = scale_rows,
     .act_mul = act_mul,
     .gate_up = gate_up,

@@ -239,14 +239,11 @@ struct Tq1 {
       fetch_line(lines + t * 64, to);
       digits<kFlip>(load_bytes(lines + t * 64), t * 4, 32, 5, to);
     }
-    for (size_t t = 0; t < 5; ++t) {  // four bytes of an output side by side
-      const Words low = two_bytes(entry_bytes<1>(entry, t * 4), entry_bytes<1>(entry, t * 4 + 1)),
-                  high = two_bytes(entry_bytes<1>(entry, t * 4 + 2), entry_bytes<1>(entry, t * 4 + 3));
-      digits<kFlip>(same_bits<Bytes>(words([&](size_t i) { return low.of[i] | high.of[i] << 16; })), t < 4 ? 160 + t * 4 : 240,
-                    t < 4 ? 16 : 4, t < 4 ? 5 : 4, to);
-    }
+    for (size_t t = 0; t < 5; ++t) digits<kFlip>(rest(entry, t), t < 4 ? 160 + t * 4 : 240, t < 4 ? 16 : 4, t < 4 ? 5 : 4, to);
     put_scales<Tq1>(entry, 256, to);
   }
+  // Four bytes of an output side by side.
+  static INLINE Bytes rest(const uint8_t* entry, size_t t) { return side_by_side(entry + 32 + t * 64); }
   static V scale(const uint8_t* entry, size_t) { return first_scales(entry); }
 
  private:
@@ -254,7 +251,7 @@ struct Tq1 {
   template <int kFlip>
   static void digits(Bytes v, size_t from, size_t step, int n, const UnpackTo& to) {
     for (int digit = 0; digit < n; ++digit, from += step) {
-      store_bytes(place<kGroup>(to, from), flip(plus(at_least(v, 86), at_least(v, 171)), 255 ^ kFlip));
+      store_bytes(place<kGroup>(to, from), plus(thirds(v), flip(Bytes{}, kFlip ? 127 : 255)));
       v = plus(v, plus(v, v));
     }
   }

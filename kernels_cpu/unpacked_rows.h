@@ -3,11 +3,11 @@
 //   Bytes                     64 of them
 //   load_bytes(p); masked(v, bits), down(v, n), up(v, n) (bits of the neighbour come in), join(v, w); chosen(table, nibbles)
 //   spread(v, at)             bits `at` to at + 3 of each word, as 16 in its four bytes; at is a multiple of 4
-//   floats(Vi)
+//   floats(Vi); divided<N>(Vi): by 2^N, of signed ones
 //   Product::kMost            the largest code that it multiplies
 //   Product::kRegisters       of a line each
 //   Product::kRows            how many rows share codes at most: 1, 2 or 4
-//   Product::kManyRows        from so many on, blocks are unpacked once for all rows; kManySigned: of signed codes
+//   Product::kManyRows        from so many on, blocks are unpacked once for all rows; kManyDear: of codes that are signed or digits
 //   Product::four(x)          four inputs
 //   Product::Sum<kMost>       the sum of at most 32 inputs of 16 outputs, by codes of 0 to kMost, or -127 to 127 where kMost is 0, in
 //                             lines of four: add(Bytes, four); total(): Vi
@@ -62,6 +62,8 @@ template <class Product>
 constexpr int32_t kMore<Nvfp4, Product> = 12;
 template <class Product>
 constexpr int32_t kMore<Q3K, Product> = 4;
+template <class Product>
+constexpr int32_t kMore<Tq1, Product> = 1;
 template <class Product>
 constexpr int32_t kMore<Tq2, Product> = 1;
 // Whether its numbers of a table are signed to the product.
@@ -135,6 +137,7 @@ template <class Kind_, class Product_, int R>
 struct RowSums {
   using Kind = Kind_;
   using Product = Product_;
+  static constexpr int kRows = R;
   const BlockRows& block;
   const BlockScales<Kind> scales;
   V d[R];
@@ -350,6 +353,71 @@ template <class Sums>
 INLINE void row_sums(Tq2, Sums* s) {
   sums_two_bits<false>(s);
 }
+// The sum of a group by digits. A byte v has the digit d in front: 3 v = 256 d + what has the next one. So for few rows of products that
+// take all bytes 256 times their sum is made of the bytes as they are, which costs a product more and not the taking of digits.
+template <class Sums>
+struct DigitSum {
+  static constexpr bool kInRegisters = Sums::kRows == 1 || Sums::kRows * 8 <= Sums::Product::kRegisters;
+  static constexpr bool kByBytes = Sums::Product::kMost == 255 && kInRegisters && Sums::kRows <= 2;
+  typename Sums::template Sum<kByBytes ? 255 : 2> sum[1 + kByBytes];
+  INLINE void add(const Sums& s, Bytes v, Bytes next, const int8_t* x) {
+    s.add(&sum[0], kByBytes ? v : thirds(v), x);
+    if constexpr (kByBytes) s.add(&sum[1], next, x);
+  }
+  INLINE typename Sums::Total total() const {
+    typename Sums::Total t = Sums::total(sum[0]);
+    if constexpr (kByBytes) {
+      const typename Sums::Total next = Sums::total(sum[1]);
+      UNROLL for (int r = 0; r < Sums::kRows; ++r) t.of[r] = divided<8>(sub(linnet::add(t.of[r], shift_left<1>(t.of[r])), next.of[r]));
+    }
+    return t;
+  }
+};
+template <class Sums>
+INLINE void row_sums(Tq1, Sums* s) {
+  const BlockRows& b = s->block;
+  const auto each = [](size_t n, const auto& line) __attribute__((always_inline)) {  // sums that are in memory take a loop, of less code
+    if constexpr (DigitSum<Sums>::kInRegisters)
+      UNROLL for (size_t t = 0; t < n; ++t) line(t);
+    else
+      for (size_t t = 0; t < n; ++t) line(t);
+  };
+  {
+    DigitSum<Sums> sum[5];
+    each(8, [&](size_t t) __attribute__((always_inline)) {
+      b.ask(t);
+      Bytes v = load_bytes(b.lines + t * 64);
+      UNROLL for (size_t g = 0; g < 5; ++g) {
+        const Bytes next = plus(v, plus(v, v));
+        sum[g].add(*s, v, next, b.x + g * 32 + t * 4);
+        v = next;
+      }
+    });
+    UNROLL for (size_t g = 0; g < 5; ++g) s->put(sum[g].total(), g);
+  }
+  DigitSum<Sums> sum[3];
+  each(4, [&](size_t t) __attribute__((always_inline)) {
+    Bytes v = Tq1::rest(b.entry, t);
+    UNROLL for (size_t digit = 0; digit < 5; ++digit) {
+      const Bytes next = plus(v, plus(v, v));
+      sum[digit / 2].add(*s, v, next, b.x + 160 + digit * 16 + t * 4);
+      v = next;
+    }
+  });
+  Bytes v = Tq1::rest(b.entry, 4);
+  UNROLL for (size_t digit = 0; digit < 4; ++digit) {
+    const Bytes next = plus(v, plus(v, v));
+    sum[2].add(*s, v, next, b.x + 240 + digit * 4);
+    v = next;
+  }
+  UNROLL for (size_t g = 0; g < 3; ++g) s->put(sum[g].total(), 5 + g);
+}
+
+// Whether its codes cost more than others', so that blocks are unpacked for fewer rows.
+template <class Kind, class Product>
+constexpr bool kDear = kSigned<Kind, Product>;
+template <class Product>
+constexpr bool kDear<Tq1, Product> = true;
 
 // A kind's blocks by 1, 2 and 4 rows, or some of these.
 struct FewRows {
@@ -389,7 +457,7 @@ constexpr FewRows few_rows_of() {
          Kind_::kEntry,
          Kind::kGroup,
          kMore<Kind, Product>,
-         kSigned<Kind, Product> ? Product::kManySigned : Product::kManyRows,
+         kDear<Kind, Product> ? Product::kManyDear : Product::kManyRows,
          FewAs<Kind_>::kZeros};
     if constexpr (Product::kRows >= 2) f.block[1] = block_rows<Kind, Product, 2>;
     if constexpr (Product::kRows == 4) f.block[2] = block_rows<Kind, Product, 4>;
@@ -424,12 +492,14 @@ inline void few_rows(const GemmArgs& a, const FewRows& by, uint32_t first, uint3
   GroupInputs inputs[4 * kKeptInputs];  // made ready once for all panels, if there are no more
   const uint32_t blocks = (a.k + kUnpackedK - 1) / kUnpackedK;
   V sums[4];
+  const size_t entries_ahead = a.fetch_ahead * by.entry / by.lines;
   for (uint32_t panel = first; panel < first + a.n_panels; ++panel) {
     const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
                   *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride, *const end = entry + a.w_scale_stride;
     for (uint32_t block = 0; block < blocks; ++block, lines += by.lines, entry += by.entry) {
       const uint32_t from = block * kUnpackedK, k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
       GroupInputs* const at = inputs + block % kKeptInputs;
+      for (size_t i = 0; i < by.entry; i += 64) prefetch(entry + entries_ahead + i);  // a stream that CPUs lose
       if (panel == first || blocks > kKeptInputs)
         for (uint32_t r = 0; r < rows; ++r) group_inputs(a, by, row + r, from, k, at + r * kKeptInputs);
       by.block[rows / 2]({.lines = lines,

@@ -295,6 +295,7 @@ linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* ou
   d.isa = model->kernels.t.isa;
   d.n_params = model->n_params;
   d.weight_bytes = model->weight_bytes;
+  d.layer_embd_bytes = model->layer_embd_bytes;
   d.decode_bytes = model->decode_bytes;
   d.matrix_ops = model->matrix_ops;
   d.head_ops = model->head_ops;

@@ -308,6 +308,49 @@ constexpr HfTensor kGemma4Tensors[] = {
     {"layer_scalar", kLayerScale},
 };
 
+constexpr HfTensor kGemma3nTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"embed_tokens_per_layer.weight", kLayerEmbd},
+    {"per_layer_model_projection.weight", kLayerEmbdProj},
+    {"per_layer_projection_norm.weight", kLayerEmbdNorm},
+    {"altup_projections.0.weight", kStreamsIn, HfRows::kPart},
+    {"altup_projections.1.weight", kStreamsIn, HfRows::kPart},
+    {"altup_projections.2.weight", kStreamsIn, HfRows::kPart},
+    {"altup_unembed_projections.0.weight", kStreamsOut, HfRows::kPart},
+    {"altup_unembed_projections.1.weight", kStreamsOut, HfRows::kPart},
+    {"altup_unembed_projections.2.weight", kStreamsOut, HfRows::kPart},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.q_norm.weight", kAttnQNorm},
+    {"self_attn.k_norm.weight", kAttnKNorm},
+    {"post_attention_layernorm.weight", kAttnPostNorm},
+    {"pre_feedforward_layernorm.weight", kFfnNorm},
+    {"post_feedforward_layernorm.weight", kFfnPostNorm},
+    {"mlp.gate_proj.weight", kFfnGate},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+    {"per_layer_input_gate.weight", kInputGate},
+    {"per_layer_projection.weight", kInputProj},
+    {"post_per_layer_input_norm.weight", kInputNorm},
+    {"altup.modality_router.weight", kStreamRouter},
+    {"altup.router_norm.weight", kStreamRouterNorm},
+    {"altup.prediction_coefs.weight", kStreamPredict},
+    {"altup.correction_coefs.weight", kStreamCorrect},
+    {"altup.correct_output_scale", kStreamScale},
+    {"laurel.linear_left.weight", kLaurelIn},
+    {"laurel.linear_right.weight", kLaurelOut},
+    {"laurel.post_laurel_norm.weight", kLaurelNorm},
+};
+
 constexpr HfTensor kPhi3Tensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
@@ -703,6 +746,7 @@ constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(k
 constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGemma4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma4Tensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGemma3nNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma3nTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGlm4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGlm4Tensors), {}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
@@ -832,6 +876,13 @@ constexpr HfDefaults kGemma4Absent = {.rope_base = 1e6,
                                       .window = 512,
                                       .window_pattern = 6,
                                       .tied = true};
+
+constexpr GgufForm kGemma4Form = {.expert_gate_up = true,
+                                  .numbers = {{"final_logit_softcapping", &ModelSpec::logit_softcap}},
+                                  .names = {{kSharedGate, "ffn_gate.weight"},
+                                            {kSharedUp, "ffn_up.weight"},
+                                            {kSharedDown, "ffn_down.weight"},
+                                            {kRouterNorm, "ffn_gate_inp.scale"}}};
 
 constexpr Architecture kArchitectures[] = {
     // Llama 2, 3, 3.1, 3.2, SmolLM2, TinyLlama
@@ -1470,6 +1521,39 @@ constexpr Architecture kArchitectures[] = {
                 .tied = true},
      .form = {.scaled_layers = 62,
               .numbers = {{"attn_logit_softcapping", &ModelSpec::attn_softcap}, {"final_logit_softcapping", &ModelSpec::logit_softcap}}}},
+    // Gemma 3n
+    {.name = "gemma3n_text",
+     .hf_class = "Gemma3nForCausalLM",
+     .gguf = "gemma3n",
+     .names = &kGemma3nNames,
+     .aliases = kGemmaKeys,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .embd_scale_root = true,
+     .lists_of_one = true,
+     .gemma3n = true,
+     .spec = {.activation = kActGeluTanh,
+              .qk_norm = kQkNormHead,
+              .residual = kResidualSandwich,
+              .attn_scale = 1,
+              .logit_softcap = 30,
+              .v_norm = 1,
+              .streams = kStreams,
+              .laurel_rank = 64},
+     .ignored = {"altup_coef_clip", "altup_lr_multiplier", "query_pre_attn_scalar"},
+     .numbers = {"final_logit_softcapping"},
+     .only = {{"altup_num_inputs", "4"}, {"altup_active_idx", "0"}, {"altup_correct_scale", "true"}},
+     .absent = {.rope_base = 1e6,
+                .rope_local_base = 10000,
+                .n_context = 32768,
+                .n_kv_heads = 2,
+                .head_dim = 256,
+                .window = 512,
+                .window_pattern = 5,
+                .tied = true},
+     .form = {.numbers = {{"final_logit_softcapping", &ModelSpec::logit_softcap, false, 30}}}},
     // Gemma 4: E2B, E4B, 31B, 26B-A4B
     {.name = "gemma4_text",
      .hf_class = "Gemma4ForCausalLM",
@@ -1487,7 +1571,7 @@ constexpr Architecture kArchitectures[] = {
      .only = {{"use_bidirectional_attention", "\"vision\""}},  // of texts nothing
      .absent = kGemma4Absent,
      .experts = {.count = "num_experts", .norm = Has::kAlways},
-     .form = {.none = true}},
+     .form = kGemma4Form},
     // Gemma 4: 12B
     {.name = "gemma4_unified_text",
      .hf_class = "Gemma4UnifiedForCausalLM",
@@ -1504,7 +1588,7 @@ constexpr Architecture kArchitectures[] = {
      .numbers = {"final_logit_softcapping"},
      .only = {{"use_bidirectional_attention", "\"vision\""}},
      .absent = kGemma4Absent,
-     .form = {.none = true}},
+     .form = kGemma4Form},
     // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
     {.name = "phi3",
      .hf_class = "Phi3ForCausalLM",
@@ -1949,6 +2033,10 @@ constexpr HfWhole kWholes[] = {
      "Gemma3ForConditionalGeneration",
      {"gemma3_text"},
      {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector."}},
+    {"gemma3n",
+     "Gemma3nForConditionalGeneration",
+     {"gemma3n_text"},
+     {"model.vision_tower.", "model.audio_tower.", "model.embed_vision.", "model.embed_audio."}},
     {"gemma4",
      "Gemma4ForConditionalGeneration",
      {"gemma4_text"},

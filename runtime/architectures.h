@@ -133,6 +133,7 @@ struct GgufForm {
   const char* experts = nullptr;  // and of those of models with experts
   bool qkv = false;               // q, k and v are one tensor, attn_qkv
   bool gate_up = false;           // gate and up are one tensor, ffn_up
+  bool expert_gate_up = false;    // those of experts are, ffn_gate_up_exps
   bool tiled = false;             // value heads of gated delta nets lie as ModelSpec.delta_tiled says
   bool beta_alpha = false;        // beta and alpha are one tensor, ssm_ba, by key head
   bool sections = false;          // files say which channels of RoPE go by which of four positions, of a text all the same
@@ -178,12 +179,13 @@ struct Architecture {
   bool delta = false;                    // some layers are gated delta nets
   bool delta_from_heads = false;         // of which absent sizes follow from num_attention_heads and hidden_size
   bool gemma4 = false;                   // heads of layers without a window have sizes of their own, and so on (read_gemma4)
+  bool gemma3n = false;                  // residual streams beside each other, and so on (read_gemma3n)
   bool mamba = false;                    // some layers may be Mamba-2; others are called "attention", and RoPE is said in words
   bool mamba_alone = false;              // all layers are, and nothing else
   bool mamba_beside = false;             // all layers are, with attention beside it, and matrices have factors (Falcon-H1)
   bool one_step = false;                 // a layer is a mixer or a feed-forward step, as layer_types or hybrid_override_pattern say
   ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
-  const char* ignored[2] = {};  // keys that published files have and transformers does not read in this family
+  const char* ignored[3] = {};  // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};  // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
   HfOnly only[5] = {};  // what the family always does

@@ -115,6 +115,7 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
   if (spec.positions) ops.sync(w);
   d.embed();
   if (spec.layer_embd) d.layer_inputs();
+  if (spec.streams) d.start_streams();
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
   // others look at counts where tokens are chosen by it.
@@ -128,17 +129,22 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
       ops.pace(w);
       for_rows(w, 1, [&](uint32_t) { pass.stop.fetch_or(s.cancel.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed); });
     }
+    if (spec.streams) d.predict(l.streams);
     kMixers[l.spec.mixer]->run(d, l, i, first);
     if (pass.stop.load(std::memory_order_relaxed)) return;  // every thread has passed a sync since somebody wrote it
     if (first) {
       d.a.x += first * a.d_stride;
       if (in_branch(spec)) d.a.branch += first * a.d_stride;
+      d.a.streams.x += spec.streams ? first * a.d_stride : 0;
       if (spec.layer_embd) d.a.layer_in += size_t{first} * spec.n_layers * spec.layer_embd;
       d.m -= first;
     }
+    if (d.m && spec.streams) d.laurel(l.streams, a.normed + first * a.d_stride);
     if (d.m) kFeedForwards[l.spec.feed_forward]->run(d, l, i, 0);
+    if (d.m && spec.streams) d.correct(l.streams);
     if (d.m) d.layer_input(l.input, i);
   }
+  if (d.m && spec.streams) d.end_streams();
   if (b.n_logits) d.logits(b, a.x, to);
 }
 

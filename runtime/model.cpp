@@ -67,6 +67,7 @@ Status Loader::matrix(Role role, uint32_t layer, Matrix* out) {
                  bytes = packed_bytes(out->format, out->n, out->k);
   model->n_params += weights;
   model->weight_bytes += bytes;
+  if (role == kLayerEmbd) model->layer_embd_bytes += bytes;
   hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
   const Part part = role_row(role).part;
   part_bytes[part] += bytes;
@@ -177,6 +178,7 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));
   if (in.model->spec.residual == kResidualParallel) l->ffn_norm = l->attn_norm;
   LINNET_TRY(kFeedForwards[l->spec.feed_forward]->load(in, i, l->spec, l->feed_forward));
+  LINNET_TRY(load_streams(in, i, &l->streams));
   return load_layer_input(in, i, &l->input);
 }
 
@@ -193,6 +195,8 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.matrix(kLayerEmbd, 0, &m->layer_embd));
   LINNET_TRY(in.matrix(kLayerEmbdProj, 0, &m->layer_embd_proj));
   LINNET_TRY(in.vector(kLayerEmbdNorm, 0, &m->layer_embd_norm));
+  LINNET_TRY(in.matrix(kStreamsIn, 0, &m->streams_in));
+  LINNET_TRY(in.matrix(kStreamsOut, 0, &m->streams_out));
   LINNET_TRY(in.matrix(kEmbdIn, 0, &m->embd_in));
   LINNET_TRY(in.matrix(kEmbdOut, 0, &m->embd_out));
   LINNET_TRY(in.vector(kOutputBias, 0, &m->head_bias));
@@ -202,7 +206,7 @@ Status load_weights(Loader& in) {
   LINNET_TRY(factors(in, kRopeLong, &m->rope.beyond));
   for (uint32_t i = 0; i < m->spec.n_layers; ++i) {
     alignas(kAlign) uint8_t room[2][kMostTensorsBytes];
-    Layer counted{layer_spec(m->spec, i), {}, {}, {}, {}, room[0], room[1], {}};
+    Layer counted{layer_spec(m->spec, i), {}, {}, {}, {}, room[0], room[1], {}, {}};
     LINNET_TRY(load_layer(in, i, m->layers ? &m->layers[i] : &counted));
   }
   m->head_ops = 2 * uint64_t{m->head.n} * m->head.k;
@@ -360,9 +364,9 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   LINNET_TRY(m->backend->load(m->handle, p.matrices, profile, gguf.data + at, gguf.bytes - at, Finder::load, &finder, &memory,
                               err));  // last: what fails after it would have to give memory back
   m->own = memory.own;
-  if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes) {
+  if (profile.memory_bytes && resident_bytes(*m) + arena.used() > profile.memory_bytes) {
     model_fini(*m);
-    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(),
+    return fail(err, LINNET_TOO_SMALL, "model: ", resident_bytes(*m), " bytes of weights and ", arena.used(),
                 " of its own are more than the profile's memory cap of ", profile.memory_bytes, "; a format of fewer bits may fit");
   }
   *out = m;

@@ -18,6 +18,7 @@ struct Layer {
   Norm attn_norm, attn_post_norm, ffn_norm, ffn_post_norm;
   void *mixer, *feed_forward;  // their tensors, as the kinds have them
   LayerInput input;
+  StreamTensors streams;
 };
 
 }  // namespace linnet
@@ -28,23 +29,24 @@ struct linnet_model {
   const linnet::Backend* backend;  // what computes
   void* handle;                    // its handle
   linnet::Kernels kernels;
-  linnet_profile profile;               // what it was made with
-  linnet::Matrix embedding, head;       // (n_vocab, d_model or embd_dim); the same when tied
-  linnet::Matrix positions;             // (positions, d_model) or empty
-  linnet::Matrix embd_in, embd_out;     // (d_model, embd_dim) and back, or empty
-  linnet::Norm embd_norm, output_norm;  // (d_model), weight nullptr: none
-  linnet::Matrix layer_embd;            // (layer_embd_vocab * n_layers, layer_embd) or empty
-  linnet::Matrix layer_embd_proj;       // (n_layers * layer_embd, d_model)
-  const float* layer_embd_norm;         // (layer_embd)
-  const float* head_bias;               // (n_vocab) or nullptr
-  const float* alibi;                   // (n_heads) or nullptr
-  linnet::Layer* layers;                // (n_layers)
+  linnet_profile profile;                  // what it was made with
+  linnet::Matrix embedding, head;          // (n_vocab, d_model or embd_dim); the same when tied
+  linnet::Matrix positions;                // (positions, d_model) or empty
+  linnet::Matrix embd_in, embd_out;        // (d_model, embd_dim) and back, or empty
+  linnet::Norm embd_norm, output_norm;     // (d_model), weight nullptr: none
+  linnet::Matrix layer_embd;               // (layer_embd_vocab * n_layers, layer_embd) or empty
+  linnet::Matrix layer_embd_proj;          // (n_layers * layer_embd, d_model)
+  const float* layer_embd_norm;            // (layer_embd)
+  linnet::Matrix streams_in, streams_out;  // (kStreams - 1, d_model, d_model) or empty
+  const float* head_bias;                  // (n_vocab) or nullptr
+  const float* alibi;                      // (n_heads) or nullptr
+  linnet::Layer* layers;                   // (n_layers)
   linnet::RopeFactors rope;
   linnet::Tokenizer tokenizer;  // blob == nullptr: none
   uint8_t* tokenizer_blob;
   char name[128];
   linnet::ChatFormat chat;
-  uint64_t n_params, weight_bytes, decode_bytes, matrix_ops, head_ops;
+  uint64_t n_params, weight_bytes, layer_embd_bytes, decode_bytes, matrix_ops, head_ops;
   double bits[linnet::kPartCount];  // per weight
   linnet::Format main_format;
   uint64_t hash;        // of what decides the numbers, as linnet_state_save documents it
@@ -53,6 +55,9 @@ struct linnet_model {
 };
 
 namespace linnet {
+
+// Weights that a pass may read all of: what stays in a mapped file is not memory that a cap counts.
+inline uint64_t resident_bytes(const linnet_model& m) { return m.weight_bytes - m.layer_embd_bytes; }
 
 // Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
 Status check_profile(const linnet_profile& profile, Error* err);

@@ -181,6 +181,15 @@ struct GatedNormArgs {
   uint32_t m, n;
 };
 
+// Residual streams beside each other; those of a model with one are not here.
+inline constexpr uint32_t kStreams = 4;
+struct Streams {
+  float* x;       // (kStreams, C, d_model)
+  size_t apart;   // floats from one stream to the next
+  float* router;  // (C, 16) of each row what the router says of the streams
+  float* at(uint32_t i) const { return x + i * apart; }
+};
+
 // The first half of a feed-forward network.
 struct GateUp {
   const Matrix &gate, &up;           // (n, k); gate without panels: there is none
@@ -262,6 +271,15 @@ struct Ops {
   void (*delta_net)(const Worker&, const DeltaNetArgs&);
   void (*mamba)(const Worker&, const MambaArgs&);
   void (*gated_norm)(const Worker&, const GatedNormArgs&);
+  // Of every row, with t = tanh(what its router says / n): x_i + the sum of coefs[i][j] t x_j, coefs (kStreams, kStreams, kStreams),
+  // becomes stream i, and the first one `to`. nullptr: there is no such operation, and models that need it are refused.
+  void (*predict)(const Worker&, const Streams&, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to);
+  // x_i + (x - x_0) (1 + coefs[i] t), coefs (kStreams, kStreams), becomes stream i, then x = x_0 * scale (n).
+  void (*correct)(const Worker&, const Streams&, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride, float* x);
+  // x times what gives it the RMS of the same row of `like`, as if its own were at least the root of 1e-5.
+  void (*match)(const Worker&, float* x, const float* like, size_t stride, uint32_t m, uint32_t n);
+  // x = max(x - (mean + cut * standard deviation of its row), 0).
+  void (*sparsify)(const Worker&, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped

@@ -80,10 +80,17 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   }
   needs.need_wide(layer_in);
   needs.need_wide(c * a->embd_stride);
+  for (uint32_t i = 0; spec.streams && i < spec.n_layers; ++i)
+    for (const Matrix* m : {&model.layers[i].streams.laurel_in, &model.layers[i].streams.laurel_out}) needs.codes.add(*m);
+  for (const Matrix* m : {&model.streams_in, &model.streams_out}) needs.codes.add(*m);
+  needs.need_wide(c * row_floats(spec.laurel_rank));
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
   a->wide = arena.take<float>("activations", needs.wide);
+  a->streams.apart = c * a->d_stride;
+  a->streams.x = arena.take<float>("activations", spec.streams * a->streams.apart);
+  a->streams.router = arena.take<float>("activations", spec.streams ? c * kPanel : 0);
   a->layer_in = arena.take<float>("activations", layer_in);
   take_rows(arena, needs.codes, c, &a->codes);
   take_rows(arena, needs.hidden, c, &a->hidden);
@@ -364,7 +371,7 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
 
 // The profile's memory cap; `wished` is what the caller said.
 Status check_cap(const linnet_model& model, const linnet_session_params& wished, const linnet_session_params& p, Error* err) {
-  const uint64_t cap = model.profile.memory_bytes, fixed = model.weight_bytes + model.arena.used();
+  const uint64_t cap = model.profile.memory_bytes, fixed = resident_bytes(model) + model.arena.used();
   if (cap == 0) return LINNET_OK;
   const auto bytes = [&](const linnet_session_params& q) {
     Footprint count;
@@ -408,9 +415,9 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   size_t digits = 0;
   for (uint32_t v = fits, ten = 1000000000; ten; v %= ten, ten /= 10)
     if (v / ten || digits) context[digits++] = static_cast<char>('0' + v / ten);
-  return fail(err, LINNET_TOO_SMALL, "session: weights of ", model.weight_bytes, " bytes, ", model.arena.used(), " of the model and ", need,
-              " of a session of ", p.n_context, " positions are more than the profile's memory cap of ", cap, fits ? "; n_context = " : "",
-              context,
+  return fail(err, LINNET_TOO_SMALL, "session: weights of ", resident_bytes(model), " bytes, ", model.arena.used(), " of the model and ",
+              need, " of a session of ", p.n_context, " positions are more than the profile's memory cap of ", cap,
+              fits ? "; n_context = " : "", context,
               fits && format ? ", or"
               : format       ? ";"
                              : "",

@@ -18,6 +18,7 @@ struct Activations {
   float* branch;      // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
   float* wide;        // what each kind of layer needs beside (layers/kinds.h), one after the other; (C, embd_dim) before them and behind
   size_t d_stride, embd_stride;
+  Streams streams;
   float* layer_in;  // (C, n_layers * layer_embd) what layers read of each token besides
   // Layers with experts: P = C * n_active pairs of a row and one of its experts.
   size_t router_stride;

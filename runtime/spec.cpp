@@ -30,6 +30,7 @@ uint32_t n_slopes(const ModelSpec& s, const LayerSpec&) { return s.n_heads; }
 uint32_t rope_pairs(const ModelSpec& s, const LayerSpec&) { return s.rope_dim / 2; }
 uint32_t layer_embd_all(const ModelSpec& s, const LayerSpec&) { return s.n_layers * s.layer_embd; }
 uint32_t layer_embd_rows(const ModelSpec& s, const LayerSpec&) { return s.layer_embd_vocab * s.n_layers; }
+uint32_t other_streams(const ModelSpec& s, const LayerSpec&) { return (kStreams - 1) * s.d_model; }
 bool untied(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.tied; }
 bool has_freqs(const ModelSpec& s, const LayerSpec&) { return s.rope_freqs; }
 bool has_long(const ModelSpec& s, const LayerSpec&) { return s.rope_scaling == kRopeScaleLong; }
@@ -235,6 +236,9 @@ const SpecField kSpecFields[] = {
     FIELD(layer_embd, kU32, 0, 1024, 6),
     FIELD(layer_embd_vocab, kU32, 0, 1 << 22, 6),
     FIELD(moe_beside, kU32, 0, 1, 6),
+    FIELD(streams, kU32, 0, kStreams, 6),
+    FIELD(laurel_rank, kU32, 0, 65536, 6),
+    FIELD(sparse_cut, kF64, 0, 100, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -256,6 +260,7 @@ const struct {
 #define LINNET_FEED_FORWARD(name, roles) {k##name##Roles, 0 LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
 #include "layers/kinds.inc"
     {kLayerInputRoles, LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_PLUS_ONE)},
+    {kStreamRoles, LINNET_STREAM_ROLES(LINNET_ROLE_PLUS_ONE)},
 };
 
 }  // namespace
@@ -333,7 +338,7 @@ LayerSpec layer_of_model(const ModelSpec& s, uint32_t layer) {
   l.n_heads = s.n_heads, l.n_kv_heads = s.n_kv_heads, l.head_dim = s.head_dim;
   l.d_ff = s.d_ff;
   l.window = sees_all ? 0 : s.window;
-  l.kv_back = 0, l.orders = 0;
+  l.kv_back = l.orders = l.sparse = 0;
   l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
   return l;
 }
@@ -413,6 +418,12 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
       return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": kv_back = ", l.kv_back,
                   ": that layer has other heads, another window, another RoPE or keys that are not its own");
   }
+  if (l.sparse && (l.feed_forward != kFeedForwardDense || s.ungated || !(s.sparse_cut > 0)))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": sparse = 1 beside feed_forward = ", uint32_t{l.feed_forward},
+                ", ungated = ", s.ungated, " or sparse_cut = 0");
+  if (s.streams && (l.mixer != kMixerAttention || l.feed_forward != kFeedForwardDense || (l.orders & kOrderQkv)))
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer},
+                ", feed_forward = ", uint32_t{l.feed_forward}, " or orders = ", l.orders, " beside several residual streams");
   const uint32_t no_orders =
       (l.mixer != kMixerAttention ? kOrderQkv | kOrderAttnOut : 0u) | (l.feed_forward != kFeedForwardDense ? uint32_t{kOrderGateUp} : 0u);
   if (l.orders & no_orders)
@@ -435,6 +446,7 @@ const LayerField kLayerFields[kLayerFieldCount] = {
     {"d_ff", offsetof(LayerSpec, d_ff), 1, 1 << 20},
     {"window", offsetof(LayerSpec, window), 0, 1 << 24},
     {"kv_back", offsetof(LayerSpec, kv_back), 0, 1024},
+    {"sparse", offsetof(LayerSpec, sparse), 0, 1},
     {"orders", offsetof(LayerSpec, orders), 0, kOrderAll},
 };
 
@@ -525,6 +537,12 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
                 1u << 30, " rows");
   if (s.layer_embd && s.residual != kResidualSandwich)
     return fail(err, LINNET_UNSUPPORTED, label, ": layer_embd = ", s.layer_embd, " beside residual = ", s.residual);
+  if (s.streams && (s.streams != kStreams || !s.laurel_rank || !s.layer_embd || s.layer_scale || s.embd_dim || s.d_model % kPanel ||
+                    s.residual != kResidualSandwich))
+    return fail(err, LINNET_UNSUPPORTED, label, ": streams = ", s.streams,
+                " beside laurel_rank, layer_embd, layer_scale, embd_dim, d_model and residual = ", s.laurel_rank, ", ", s.layer_embd, ", ",
+                s.layer_scale, ", ", s.embd_dim, ", ", s.d_model, " and ", s.residual);
+  if (s.laurel_rank && !s.streams) return fail(err, LINNET_UNSUPPORTED, label, ": laurel_rank = ", s.laurel_rank, " beside streams = 0");
   LINNET_TRY(check_moe(s, err, label));
   LINNET_TRY(check_latent(s, err, label));
   for (uint32_t i = 0; i < s.n_layers; ++i) {

@@ -26,6 +26,7 @@
 #include "layers/mixer_delta.h"
 #include "layers/mixer_latent.h"
 #include "layers/mixer_mamba.h"
+#include "layers/streams.h"
 #include "ops.h"
 #include "tensor.h"
 
@@ -35,7 +36,7 @@ inline constexpr uint32_t kLayoutVersion = 6;  // files that need nothing newer 
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
-inline constexpr uint32_t kLayerFieldCount = 10;
+inline constexpr uint32_t kLayerFieldCount = 11;
 
 enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };  // which channels make a pair
 enum RopeScaling : uint32_t {
@@ -154,6 +155,9 @@ struct ModelSpec {
   uint32_t layer_embd;        // each layer reads so many numbers of every token beside the residual stream, a multiple of 16; 0: none
   uint32_t layer_embd_vocab;  // tokens from here on have the first one's
   uint32_t moe_beside;        // 1: the shared expert is a branch beside the experts: both, and the router, norm by themselves
+  uint32_t streams;           // residual streams beside each other, 0 or kStreams; 0: one. And then
+  uint32_t laurel_rank;       // of a branch beside attention
+  double sparse_cut;          // in sparse layers gates lose their mean and so many standard deviations, and what is below 0 then
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];
@@ -206,6 +210,7 @@ struct LayerSpec {
   uint32_t window;   // a position sees so many, itself included; 0: all
   uint32_t kv_back;  // keys and values are those that the layer so many before this one has; 0: its own
   uint32_t orders;   // of InputOrder
+  uint32_t sparse;   // 1: gates of a dense feed-forward step are cut as the model's sparse_cut says
 };
 // As the model's fields say it, and its layer_values where it has them and they are in order: they may lie in a file, which may change
 // behind spec_check.
@@ -263,7 +268,8 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
   X(kRopeLong, "rope_factors_long.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)                                    \
   X(kLayerEmbd, "per_layer_token_embd.weight", kRoleMatrix, kPartEmbedding, kStepEmbed, layer_embd_rows, layer_embd, has_layer_embd)      \
   X(kLayerEmbdProj, "per_layer_model_proj.weight", kRoleMatrix, kPartAttention, kStepEmbed, layer_embd_all, d_model, has_layer_embd)      \
-  X(kLayerEmbdNorm, "per_layer_proj_norm.weight", kRoleNorm, kPartAttention, kStepVectors, layer_embd, one, has_layer_embd)
+  X(kLayerEmbdNorm, "per_layer_proj_norm.weight", kRoleNorm, kPartAttention, kStepVectors, layer_embd, one, has_layer_embd)               \
+  LINNET_STREAM_MODEL_ROLES(X)
 // clang-format on
 // Norms of layers: before a branch, which reads what they give, and behind it.
 // clang-format off: a tensor a row
@@ -286,6 +292,7 @@ enum Role : uint32_t {
 #define LINNET_FEED_FORWARD(name, roles) LINNET_##roles##_ROLES(LINNET_ROLE_NAME)
 #include "layers/kinds.inc"
   LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_NAME)
+  LINNET_STREAM_ROLES(LINNET_ROLE_NAME)
   kRoleCount
 };
 // clang-format on

@@ -347,6 +347,7 @@ struct Engine {
   const linnet_template* grammar_template = nullptr;  // whose format of calls it has
   uint32_t profile_context = 0;                       // of the profile it was opened with
   linnet_model_desc desc = {};
+  bool layer_embd_stays = false;  // its embeddings of layers stay in the mapped file
   linnet_session_params params = {};
   Sensors sensors;
   Memory power_memory;

@@ -127,9 +127,10 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
       notes.push_back("the packed model is not kept for the next start: neither XDG_CACHE_HOME nor HOME names a folder");
   }
   for (const std::string& text : notes) say(args, Log::kNote, "%s", text.c_str());
+  linnet_profile profile = settings.profile;
   linnet_need need = {};
   need.size = sizeof need;
-  if (linnet_model_need(&loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
+  if (linnet_model_need(&loaded.file, &profile, &need, &err) != LINNET_OK) {
     failed(args, path, err);
     return false;
   }
@@ -137,13 +138,20 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     failed(args, "%s: no memory for the model's %zu bytes", path.c_str(), need.bytes);
     return false;
   }
-  if (linnet_model_init(&model, model_memory.data, model_memory.bytes, &loaded.file, &settings.profile, &err) != LINNET_OK) {
-    model = nullptr;
-    failed(args, path, err);
-    return false;
-  }
   desc.size = sizeof desc;
-  if (linnet_model_info(model, &desc, &err) != LINNET_OK) return failed(args, path, err), false;
+  layer_embd_stays = loaded.mapped && settings.load <= LINNET_LOAD_MAP;
+  // Embeddings of layers that are in memory all the same come off the cap, once it is known how large they are.
+  for (uint64_t of_cap = 0;; of_cap = desc.layer_embd_bytes) {
+    if (of_cap) profile.memory_bytes = profile.memory_bytes > of_cap ? profile.memory_bytes - of_cap : 1;
+    if (linnet_model_init(&model, model_memory.data, model_memory.bytes, &loaded.file, &profile, &err) != LINNET_OK) {
+      model = nullptr;
+      failed(args, path, err);
+      return false;
+    }
+    if (linnet_model_info(model, &desc, &err) != LINNET_OK) return failed(args, path, err), false;
+    if (of_cap || !profile.memory_bytes || !desc.layer_embd_bytes || layer_embd_stays) break;
+    linnet_model_fini(model);
+  }
   if (settings.profile.cuda == LINNET_CUDA_AUTO && !desc.device) say_why_cpu(args, loaded.file, settings.profile);
   say(args, Log::kDebug, "%s: %s of %s weights, %s, %s of linnet's own, %.3f s", path.c_str(), human_bytes(desc.weight_bytes).c_str(),
       desc.weights, loaded.mapped ? "the file as it is" : "packed here", human_bytes(model_memory.bytes).c_str(), seconds_now() - begin);

@@ -94,7 +94,7 @@ bool find_fit(const Args& args, Settings settings, uint64_t budget, Fit* fit) {
       failed(args, err);
       return false;
     }
-    const uint64_t total = fit->weight_bytes + engine.model_memory.bytes + need.bytes;
+    const uint64_t total = fit->weight_bytes - engine.desc.layer_embd_bytes + engine.model_memory.bytes + need.bytes;
     if (total > budget) break;
     fit->context = context;
     fit->total = total;
@@ -225,12 +225,14 @@ int run(const Args& args) {
   const char* name = nullptr;
   size_t bytes = 0;
   uint64_t total = 0;
-  add(&rows, "weights", engine.desc.weight_bytes);
+  constexpr const char* kLayerEmbd = "layer embeddings";
+  const bool mapped = engine.loaded.mapped, stays = engine.layer_embd_stays;
+  add(&rows, "weights", engine.desc.weight_bytes - engine.desc.layer_embd_bytes);
+  if (engine.desc.layer_embd_bytes) add(&rows, kLayerEmbd, engine.desc.layer_embd_bytes);
   for (uint32_t i = 0; linnet_model_memory(engine.model, i, &name, &bytes, nullptr) == LINNET_OK; ++i) add(&rows, name, bytes);
   for (uint32_t i = 0; linnet_session_plan(engine.model, &settings.session, i, &name, &bytes, &err) == LINNET_OK; ++i)
     add(&rows, name, bytes);
-  for (const Purpose& row : rows) total += row.bytes;
-  const bool mapped = engine.loaded.mapped;
+  for (const Purpose& row : rows) total += stays && row.name == kLayerEmbd ? 0 : row.bytes;
   if (args.json()) {
     Json json;
     json.object()
@@ -248,9 +250,10 @@ int run(const Args& args) {
     if (row.bytes > 0)
       std::printf("%-18s %14llu bytes  %9s%s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes),
                   human_bytes(row.bytes).c_str(),
-                  row.name != "weights" ? ""
-                  : mapped              ? "  mapped from the file, shared by all processes that use it"
-                                        : "  in memory");
+                  row.name == kLayerEmbd && stays ? "  stays in the file, of which a token reads its own; not in the total"
+                  : row.name != "weights" && row.name != kLayerEmbd ? ""
+                  : mapped                                          ? "  mapped from the file, shared by all processes that use it"
+                                                                    : "  in memory");
   std::printf("%-18s %14llu bytes  %9s\n", "total", static_cast<unsigned long long>(total), human_bytes(total).c_str());
   for (const Purpose& row : kv_formats(engine, settings.session))
     std::printf("kv as %-12s %14llu bytes  %9s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes),

@@ -80,7 +80,9 @@ void put_tokenizer(const Source& source, bool plain, GgufBuilder* b) {
   b->texts("tokenizer.ggml.tokens", tokens);
   if (!types.empty()) b->i32s("tokenizer.ggml.token_type", types);
   if (!scores.empty()) b->f32s("tokenizer.ggml.scores", scores);
-  if (t.gguf_model == "gpt2") b->texts("tokenizer.ggml.merges", t.merges);  // even none: readers ask for the key
+  if (t.gguf_model == "gpt2" || t.gguf_model == "gemma4")
+    b->texts("tokenizer.ggml.merges", t.merges);  // even none: readers ask for the key
+  if (t.gguf_model == "gemma4") b->boolean("tokenizer.ggml.add_space_prefix", t.add_space_prefix);
   if (t.gguf_model == "t5" || t.gguf_model == "llama") {
     b->boolean("tokenizer.ggml.add_space_prefix", t.add_space_prefix);
     b->boolean("tokenizer.ggml.remove_extra_whitespaces", t.remove_extra);
@@ -250,7 +252,7 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   if (!gguf_block_bytes(f)) return f;
   const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact.bits == format_row(f).bits);
   if (!held && gguf_file_blocks(t) && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
-  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput))
+  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kLayerEmbd))
     f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
   if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
   return t.k % gguf_block_values(f) ? LINNET_F16 : f;
@@ -607,7 +609,9 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ",
                 out->spec.n_vocab, " logits");
-  if (!packed) mark_chat_tokens(out);  // packed files have the marks
+  if (const Architecture* a = architecture_by_hf(out->spec.architecture); a && a->gemma4 && !out->tokenizer.merges.empty())
+    out->tokenizer.gguf_model = out->tokenizer.gguf_pre = "gemma4";  // whose readers go by the merges
+  if (!packed) mark_chat_tokens(out);                                // packed files have the marks
   match_groups(out, options);
   if (!options.plain) LINNET_TRY(check_groups(*out, options, err));
   LINNET_TRY(order_inputs(out, options, err));

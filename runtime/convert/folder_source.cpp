@@ -140,6 +140,8 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
   if (t->role == kLayerEmbd) shape = {spec.layer_embd_vocab, uint64_t{spec.n_layers} * spec.layer_embd};
+  if (t->role == kStreamPredict) shape = {kStreams * kStreams, kStreams};
+  if (t->role == kStreamCorrect) shape = {kStreams, kStreams};
   if (t->role == kConvTaps || t->role == kDeltaTaps || t->role == kMambaTaps) shape = {n / spec.conv_taps, 1, spec.conv_taps};
   if (const auto at = in->tensors.find(name); t->role == kDeltaA && at != in->tensors.end() && at->second.shape.size() == 4)
     shape = {1, 1, n, 1};  // Kimi's
@@ -188,13 +190,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     };
     take_rows(t, n, map);
   }
-  if (t->role == kRouterNorm)
-    t->rows = [rows = t->rows, by = static_cast<float>(1 / std::sqrt(static_cast<double>(spec.d_model)))](uint32_t first, uint32_t count,
-                                                                                                          float* to, Error* e) {
-      LINNET_TRY(rows(first, count, to, e));
-      for (uint32_t i = 0; i < count; ++i) to[i] *= by;
-      return LINNET_OK;
-    };
+  if (t->role == kRouterNorm) divide_router_norm(t, spec.d_model);
   if (t->role == kDeltaA || t->role == kMambaA)
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));
@@ -210,7 +206,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   return LINNET_OK;
 }
 
-// A gated delta net's q, k and v, or their taps, from a tensor each.
+// A gated delta net's q, k and v, or their taps, or what makes and unmakes residual streams, from a tensor each.
 Status read_parts(Folder* in, Source* out, SourceTensor* t, Error* err) {
   const HfNames& names = in->config.names;
   const ModelSpec& s = out->spec;
@@ -220,7 +216,10 @@ Status read_parts(Folder* in, Source* out, SourceTensor* t, Error* err) {
     const HfTensor& entry = names.tensors[i];
     if (entry.role != t->role || entry.rows != HfRows::kPart) continue;
     SourceTensor& part = parts.emplace_back(*t);
-    part.n = (parts.size() < 3 ? keys : s.delta_value_heads * s.delta_value_dim) * by;
+    part.n = (t->role == kStreamsIn || t->role == kStreamsOut ? s.d_model
+              : parts.size() < 3                              ? keys
+                                                              : s.delta_value_heads * s.delta_value_dim) *
+             by;
     part.source_name = hf_tensor_name(names, entry, 0, t->layer);
     if (names.roots[1] && !in->has(part.source_name)) part.source_name = hf_tensor_name(names, entry, 1, t->layer);
     LINNET_TRY(read_tensor(in, entry, out, &part, err));

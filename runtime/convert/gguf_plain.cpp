@@ -1,5 +1,6 @@
 // A Source as a plain GGUF of its family, as other runtimes read it: order of rows, names, fused tensors, keys. gguf_source.cpp is the
 // reverse, and what it would not read back as it was is refused.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -145,6 +146,10 @@ Status check_ones(const SourceTensor& t, Error* err) {
 
 }  // namespace
 
+bool norm_of_ones(const Architecture& a, Role role) {
+  return role == kAttnVNorm || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm));
+}
+
 const char* norm_eps_key(const Architecture& a) {
   const bool other = a.spec.norm == kNormLayer || (a.one_step && !a.mamba_alone);  // Nemotron-H, though its norms are RMS
   return other ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon";
@@ -172,6 +177,9 @@ std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, ui
   if (role == kRouterCorrection && spec.router_kind == kRouterSoftmax) return {rows, 1};  // ERNIE
   if (role_row(role).of_experts())
     return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
+  if (role == kLayerEmbd) return {uint64_t{k} * spec.n_layers, rows / spec.n_layers};
+  if (role == kStreamsIn || role == kStreamsOut) return {k, rows / (kStreams - 1), kStreams - 1};
+  if (role == kStreamPredict || role == kStreamCorrect) return {kStreams, rows / kStreams};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
   if (role == kDeltaTaps && spec.delta_by_key) return {spec.conv_taps, 1, rows / spec.conv_taps, 1};
   if (role == kDeltaA && spec.delta_by_key) return {1, rows, 1, 1};
@@ -200,6 +208,21 @@ Status to_gguf_conventions(Source* source, Error* err) {
   }
   if (spec.mamba_heads && spec.rope_kind == kRopeNone && spec.head_dim % 2 == 0)  // as their converter does all the same
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
+  if (a->gemma4 && !spec.rope_freqs) {
+    std::vector<float> divisors(spec.rope_dim / 2, kNotTurned);
+    std::fill_n(divisors.begin(), (spec.rope_turned ? spec.rope_turned : spec.rope_dim) / 2, 1.0f);
+    source->tensors.push_back(computed_tensor(kRopeFreqs, 0, divisors));
+    spec.rope_freqs = 1;
+    spec.rope_turned = 0;
+  }
+  if (a->gemma3n && spec.layer_embd_vocab < spec.n_vocab) {  // readers have a row for every token
+    for (SourceTensor& t : source->tensors)
+      if (t.role == kLayerEmbd)
+        choose_rows(&t, spec.n_vocab * spec.n_layers, [n = t.n, layers = spec.n_layers](uint32_t i) { return i < n ? i : i % layers; });
+    spec.layer_embd_vocab = spec.n_vocab;
+  }
+  for (SourceTensor& t : source->tensors)
+    if (t.role == kRouterNorm) multiply_router_norm(&t, spec.d_model);
   if (spec.rope_scaling == kRopeScaleLlama3) {
     if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
     std::vector<float> divisors;
@@ -215,7 +238,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba &&  // of those check_plain knows more
+    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba && !a.gemma4 && !a.gemma3n &&  // of those check_plain knows more
         !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
@@ -227,14 +250,19 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     const Role role = t->role;
     const uint32_t layer = t->layer;
     if (role == kAlibi) continue;  // readers make them, put_alibi has compared
-    if (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm)) {
+    if (norm_of_ones(a, role)) {
       LINNET_TRY(check_ones(*t, err));
       continue;
     }
     const std::string blk = "blk." + std::to_string(layer) + ".";
     if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
     if (a.form.gate_up && role == kFfnGate) continue;
+    if (a.form.expert_gate_up && role == kExpertGate) continue;
     if (role == kMambaDt || (a.delta && role == kAttnGate) || (a.form.beta_alpha && role == kDeltaAlpha)) continue;
+    if (const uint32_t back = layer_spec(spec, layer).kv_back; a.gemma3n && back && role == kAttnQ)  // asked for, and never read
+      for (const Role keys : {kAttnK, kAttnV, kAttnKNorm})
+        if (const SourceTensor* other = of(keys, layer - back); other)
+          out->push_back({gguf_tensor_name(a, spec, keys, layer), gguf_dims(keys, spec, other->k, other->n, 1), *other});
     if (spec.delta_by_key && (role == kDeltaIn || role == kDeltaTaps)) {
       uint32_t first = 0;
       for (const DeltaPart& part : delta_parts(spec, role)) {
@@ -258,7 +286,14 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
     if (role == kMambaIn) to.rows = stacked({*t, *of(kMambaDt, layer)});
-    if (role_row(role).of_experts()) {
+    if (a.form.expert_gate_up && role == kExpertUp) {
+      const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows)), up = spec.n_experts * padded;
+      to = {blk + "ffn_gate_up_exps.weight", {t->k, 2 * uint64_t{rows}, spec.n_experts}, stacked({*of(kExpertGate, layer), *t})};
+      choose_rows(&to.rows, 2 * rows * spec.n_experts, [=](uint32_t i) {
+        const uint32_t row = i % (2 * rows);
+        return i / (2 * rows) * padded + (row < rows ? row : up + row - rows);
+      });
+    } else if (role_row(role).of_experts()) {
       const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
       choose_rows(&to.rows, rows * spec.n_experts, [=](uint32_t i) { return i / rows * padded + i % rows; });
       to.dims = gguf_dims(role, spec, t->k, rows, spec.n_experts);
@@ -281,29 +316,36 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
   std::vector<int32_t> heads, widths;
   bool attends = false, feeds = false, passed = false, beside = false;  // some layers do, some do not feed
+  bool wider = s.streams, fewer = false;                                // some layers than others, or in a family whose files have lists
+  uint32_t head_dim = absorbed ? s.head_dim : s.qk_nope_dim + s.qk_rope_dim;  // of layers that see all
+  for (uint32_t i = s.n_layers; i--;)
+    if (const LayerSpec l = layer_spec(s, i); !l.window && !s.kv_lora_rank) head_dim = l.head_dim;
   for (uint32_t i = 0; i < s.n_layers; ++i) {
     const LayerSpec l = layer_spec(s, i);
+    const bool heads_of_own = l.mixer == kMixerAttention || l.mixer == kMixerLatent;
     beside = beside || l.mixer == kMixerAttentionMamba;
-    attends = attends || l.mixer == kMixerAttention || l.mixer == kMixerLatent || beside;
+    attends = attends || heads_of_own || beside;
     feeds = feeds || l.feed_forward != kFeedForwardNothing;
     passed = passed || l.feed_forward == kFeedForwardNothing;
-    heads.push_back(l.mixer == kMixerAttention || l.mixer == kMixerLatent ? static_cast<int32_t>(s.n_kv_heads) : 0);
+    wider = wider || (l.feed_forward == kFeedForwardDense && l.d_ff != s.d_ff);
+    fewer = fewer || (l.mixer == kMixerAttention && l.n_kv_heads != s.n_kv_heads);
+    heads.push_back(heads_of_own ? static_cast<int32_t>(l.n_kv_heads) : 0);
     widths.push_back(static_cast<int32_t>(l.feed_forward == kFeedForwardNothing   ? 0
                                           : l.feed_forward == kFeedForwardExperts ? s.expert_ff
                                                                                   : l.d_ff));
   }
-  if (passed && feeds)
+  if ((passed && feeds) || wider)
     b->i32s(p + "feed_forward_length", widths);
   else
     b->u32(p + "feed_forward_length", passed ? 0 : d_ff);
   b->u32(p + "attention.head_count", attends || feeds ? s.n_heads : 0);
   if (!attends && !feeds) return;  // Mamba-2 alone
-  if ((s.conv_taps || passed) && !beside && (!s.delta_value_heads || s.delta_by_key))
+  if (fewer || ((s.conv_taps || passed) && !beside && (!s.delta_value_heads || s.delta_by_key)))
     b->i32s(p + "attention.head_count_kv", heads);
   else
     b->u32(p + "attention.head_count_kv", absorbed ? s.n_kv_heads : s.n_heads);
-  b->u32(p + "attention.key_length", absorbed ? s.head_dim : s.qk_nope_dim + s.qk_rope_dim);
-  b->u32(p + "attention.value_length", !absorbed ? s.v_head_dim : s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
+  b->u32(p + "attention.key_length", head_dim);
+  b->u32(p + "attention.value_length", !absorbed ? s.v_head_dim : s.kv_lora_rank ? s.kv_lora_rank : head_dim);
 }
 
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
@@ -318,6 +360,24 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     if (!a.minicpm) b->u32(p + "attention.value_length_mla", s.v_head_dim);
   }
   b->u32(p + "vocab_size", s.n_vocab);
+  if (a.gemma3n || a.gemma4) {
+    uint32_t shared = 0;
+    for (uint32_t i = 0; i < s.n_layers; ++i) shared += layer_spec(s, i).kv_back != 0;
+    b->u32(p + "attention.shared_kv_layers", shared);
+    b->u32(p + "embedding_length_per_layer_input", s.layer_embd);
+  }
+  if (a.gemma3n) {
+    std::vector<float> cuts;
+    for (uint32_t i = 0; i < s.n_layers; ++i) cuts.push_back(layer_spec(s, i).sparse ? static_cast<float>(s.sparse_cut) : -INFINITY);
+    b->u32(p + "altup.num_inputs", s.streams);
+    b->u32(p + "altup.active_idx", 0);
+    b->f32s(p + "activation_sparsity_scale", cuts);
+  }
+  if (a.gemma4) {
+    b->u32(p + "attention.key_length_swa", s.head_dim);
+    b->u32(p + "attention.value_length_swa", s.head_dim);
+    b->u32(p + "rope.dimension_count_swa", s.rope_local_dim);
+  }
   if (a.short_conv) b->u32(p + "shortconv.l_cache", s.conv_taps);
   if (a.delta) put_delta_nets(a, s, p, b);
   if (s.mamba_heads) {

@@ -154,6 +154,9 @@ bool shared_width(const Architecture& a) { return a.experts.shared_gate || a.exp
 bool shared_count(const Architecture& a) { return a.experts.group_best || a.experts.shared_in_gguf; }
 bool short_conv(const Architecture& a) { return a.short_conv; }
 bool delta(const Architecture& a) { return a.delta; }
+bool gemma4(const Architecture& a) { return a.gemma4; }
+bool gemma3n(const Architecture& a) { return a.gemma3n; }
+bool gemma3n_or_4(const Architecture& a) { return a.gemma3n || a.gemma4; }
 bool states(const Architecture& a) { return a.delta || a.mamba; }
 bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
 bool longrope(const Architecture& a) { return a.absent.rope_original || a.minicpm; }
@@ -165,6 +168,14 @@ const HfFlag* parallel_flag(const Architecture& a) {
 }
 constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", windows_by_layer},
                                      {"rope.freq_base_swa", windows_by_layer},
+                                     {"attention.key_length_swa", gemma4},
+                                     {"attention.value_length_swa", gemma4},
+                                     {"attention.shared_kv_layers", gemma3n_or_4},
+                                     {"embedding_length_per_layer_input", gemma3n_or_4},
+                                     {"altup.active_idx", gemma3n},
+                                     {"altup.num_inputs", gemma3n},
+                                     {"activation_sparsity_scale", gemma3n},
+                                     {"rope.dimension_count_swa", gemma4},
                                      {"attention.q_lora_rank", latent},
                                      {"attention.kv_lora_rank", latent},
                                      {"attention.key_length_mla", latent},
@@ -233,8 +244,9 @@ class MetadataReader {
       s->n_heads = s->n_kv_heads = s->head_dim = s->d_ff = 1;  // of which nothing is
       convolves_.assign(s->n_layers, true);
     } else {
-      LINNET_TRY(arch_->one_step
-                     ? widths(s)
+      LINNET_TRY(arch_->one_step ? widths(s)
+                 : gemma3n_or_4(*arch_)
+                     ? gemma_widths(s)
                      : number(arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length", true, &s->d_ff));
       LINNET_TRY(number("attention.head_count", true, &s->n_heads));
       s->n_kv_heads = s->n_heads;
@@ -254,6 +266,8 @@ class MetadataReader {
     if (arch_->short_conv) LINNET_TRY(convolutions(s));
     if (arch_->delta) LINNET_TRY(delta_nets(s));
     if (arch_->mamba) LINNET_TRY(mamba_layers(s));
+    if (arch_->gemma3n) LINNET_TRY(streams(s));
+    if (gemma3n_or_4(*arch_)) LINNET_TRY(gemma_layers(s));
     return spec_check(*s, err_, g_.label);
   }
 
@@ -285,8 +299,8 @@ class MetadataReader {
     int best = -1;
     for (uint32_t i = 0; i < kArchitectureCount; ++i) {
       const Architecture& a = kArchitectures[i];
-      const int alike = (experts == (a.experts.count != nullptr)) + (router == a.spec.router_kind) + (windows == windows_by_layer(a)) +
-                        (scaled == (a.form.numbers[0].field == &ModelSpec::attn_scale));
+      const int alike = (a.gemma4 || experts == (a.experts.count != nullptr)) + (router == a.spec.router_kind) +
+                        (windows == windows_by_layer(a)) + (scaled == (a.form.numbers[0].field == &ModelSpec::attn_scale));
       if (!has_gguf_name(a, name) || a.form.none || alike <= best) continue;
       best = alike;
       arch_ = &a;
@@ -342,6 +356,16 @@ class MetadataReader {
     if (!v.is_uint(&u) || u > UINT32_MAX)
       return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is no unsigned 32-bit number");
     *out = static_cast<uint32_t>(u);
+    return LINNET_OK;
+  }
+  // Of each layer.
+  Status counts(std::string_view key, uint32_t n_layers, std::vector<uint32_t>* out) {
+    GgufValue v;
+    if (!get(key, &v) || v.type != kGgufArray) return refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing or no array");
+    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != n_layers)
+      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", n_layers, " counts");
+    out->resize(n_layers);
+    if (n_layers) std::memcpy(out->data(), v.raw.data(), size_t{n_layers} * sizeof(uint32_t));
     return LINNET_OK;
   }
   // Of f32 the shortest decimal number that rounds to it: what config.json had.
@@ -471,6 +495,7 @@ class MetadataReader {
       if (windowed_[i]) continue;
       layers[i].window = 0;
       if (layers[i].rope == LayerRope::kLocal) layers[i].rope = LayerRope::kMain;
+      if (global_dim_) layers[i].head_dim = global_dim_;
     }
     set_layers(s, &layers_, layers);
     return LINNET_OK;
@@ -538,17 +563,11 @@ class MetadataReader {
   }
   // Of every layer, 0 where it is a short convolution or Mamba-2.
   Status kv_heads(ModelSpec* s) {
-    GgufValue v;
-    if (!get("attention.head_count_kv", &v) || v.type != kGgufArray)
-      return refuse(LINNET_BAD_FILE, "key '", full("attention.head_count_kv"), "' is missing or no array");
-    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != s->n_layers + uint64_t{extra_layers_})
-      return refuse(LINNET_BAD_FILE, "key '", full("attention.head_count_kv"), "' = ", show(v), " is not a list of ", s->n_layers,
-                    " counts");
+    LINNET_TRY(counts("attention.head_count_kv", s->n_layers + extra_layers_, &kv_heads_));
+    kv_heads_.resize(s->n_layers);
     s->n_kv_heads = 0;
-    for (uint32_t i = 0; i < s->n_layers; ++i) {
-      uint32_t n;
-      std::memcpy(&n, v.raw.data() + i * sizeof n, sizeof n);
-      if (n && s->n_kv_heads && n != s->n_kv_heads)
+    for (const uint32_t n : kv_heads_) {
+      if (n && s->n_kv_heads && n != s->n_kv_heads && !arch_->gemma4)
         return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': ", n, " beside ", s->n_kv_heads,
                       " is not supported");
       if (n) s->n_kv_heads = n;
@@ -678,6 +697,97 @@ class MetadataReader {
     if (arch_->mamba_beside) s->mamba_norm = in_layers(".ssm_norm.weight") ? kMambaNormLast : kMambaNormNone;
     return LINNET_OK;
   }
+  // Gemma 3n and 4: one for all layers or a list.
+  Status gemma_widths(ModelSpec* s) {
+    GgufValue v;
+    if (!get("feed_forward_length", &v) || v.type != kGgufArray) return number("feed_forward_length", true, &s->d_ff);
+    LINNET_TRY(counts("feed_forward_length", s->n_layers + extra_layers_, &d_ff_));
+    d_ff_.resize(s->n_layers);
+    if (!d_ff_.empty()) s->d_ff = d_ff_.front();
+    return LINNET_OK;
+  }
+  // Gemma 3n: residual streams, and which layers' gates are mostly 0.
+  Status streams(ModelSpec* s) {
+    uint32_t n = kStreams, active = 0;
+    LINNET_TRY(number("altup.num_inputs", false, &n));
+    LINNET_TRY(number("altup.active_idx", false, &active));
+    if (n != kStreams || active != 0)
+      return refuse(LINNET_UNSUPPORTED, "keys 'altup.num_inputs' = ", n, " and 'altup.active_idx' = ", active, " are not supported, only ",
+                    kStreams, " and 0");
+    if (static_cast<float>(s->logit_softcap) != 30)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("final_logit_softcapping"), "' = ", std::to_string(s->logit_softcap),
+                    " is not supported, only 30, which llama.cpp has as a constant");
+    const auto laurel = files_.tensors.find("blk.0.laurel_l.weight");
+    if (laurel == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'blk.0.laurel_l.weight' is missing");
+    const uint64_t rank = laurel->second.second.dims[1];
+    s->laurel_rank = rank > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(rank);
+    const float usual = deviations_below(kSparseShare);
+    float cut = usual;
+    GgufValue v;
+    if (get("activation_sparsity_scale", &v)) {
+      if (v.type != kGgufArray || v.array_type != kGgufF32 || v.count != s->n_layers)
+        return refuse(LINNET_BAD_FILE, "key '", full("activation_sparsity_scale"), "' = ", show(v), " is not a list of ", s->n_layers,
+                      " numbers");
+      std::memcpy(&cut, v.raw.data(), sizeof cut);
+      for (uint32_t i = 0; i < s->n_layers; ++i) {
+        float own;
+        std::memcpy(&own, v.raw.data() + i * sizeof own, sizeof own);
+        if (i < kSparseLayers ? own != cut || !(std::fabs(own - usual) < 1e-5f) : own != -INFINITY)
+          return refuse(LINNET_UNSUPPORTED, "key '", full("activation_sparsity_scale"), "': ", std::to_string(own), " of layer ", i,
+                        " is not supported, only ", std::to_string(usual), " in the first ", kSparseLayers, " layers and -inf in others");
+      }
+    }
+    s->sparse_cut = static_cast<double>(cut);
+    return LINNET_OK;
+  }
+  // Gemma 3n and 4: the last layers may look at the keys of the last one of their kind before them, and be wider. In Gemma 4 layers that
+  // see all have heads of another size and may have fewer keys, which may be values, too.
+  Status gemma_layers(ModelSpec* s) {
+    uint32_t shared = 0;
+    LINNET_TRY(number("attention.shared_kv_layers", false, &shared));
+    LINNET_TRY(number("embedding_length_per_layer_input", false, &s->layer_embd));
+    if (shared >= s->n_layers)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.shared_kv_layers"), "' = ", shared, " of ", s->n_layers,
+                    " layers is not supported");
+    if (const auto table = files_.tensors.find("per_layer_token_embd.weight"); s->layer_embd && table != files_.tensors.end()) {
+      const uint64_t rows = table->second.second.dims[1];
+      s->layer_embd_vocab = rows > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(rows);
+    } else if (s->layer_embd) {
+      return refuse(LINNET_BAD_FILE, "tensor 'per_layer_token_embd.weight' is missing");
+    }
+    const uint32_t usual = s->n_layers > kKeyLayers ? s->n_layers - kKeyLayers : 0;
+    if (arch_->gemma3n && shared != usual)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.shared_kv_layers"), "' = ", shared, " of ", s->n_layers,
+                    " layers is not supported, only ", usual, ", which llama.cpp has as a constant");
+    s->layer_scale = has("blk.0.layer_output_scale.weight");
+    if (s->n_experts) s->shared_ff = s->d_ff, s->moe_beside = 1;
+    const uint32_t own = s->n_layers - shared;
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = s->n_layers; i--;) {
+      const bool window = layer_spec(*s, i).window;
+      if (window && !kv_heads_.empty()) s->n_kv_heads = kv_heads_[i];
+      if (!window && i < own && arch_->gemma4) s->values_of_keys = !has("blk." + std::to_string(i) + ".attn_v.weight");
+    }
+    for (uint32_t i = 0; i < s->n_layers; ++i) {
+      LayerSpec l = layer_spec(*s, i);
+      if (!l.window && global_dim_) l.head_dim = global_dim_;
+      if (arch_->gemma3n) l.sparse = i < kSparseLayers;
+      if (!kv_heads_.empty()) l.n_kv_heads = kv_heads_[i];
+      if (!d_ff_.empty()) l.d_ff = d_ff_[i];
+      if (i >= own) {
+        uint32_t of = own;
+        while (of-- && (layers[of].window != 0) != (l.window != 0)) {
+        }
+        if (of + (l.window ? 2 : 1) != own)  // where llama.cpp has them
+          return refuse(LINNET_UNSUPPORTED, "key '", full("attention.shared_kv_layers"), "' = ", shared, ": layers ", own, " and ", own + 1,
+                        " (counted from 1) before them are not one with a window and one without");
+        l.kv_back = i - of;
+      }
+      layers.push_back(l);
+    }
+    set_layers(s, &layers_, layers);
+    return LINNET_OK;
+  }
   // By their number, or their width together.
   Status shared_experts(ModelSpec* s) {
     uint32_t shared = 0;
@@ -717,6 +827,13 @@ class MetadataReader {
     if (value_length && value_length != s->head_dim)
       return refuse(LINNET_UNSUPPORTED, "attention.value_length = ", value_length, " beside key_length = ", s->head_dim,
                     " is not supported");
+    if (!arch_->gemma4) return LINNET_OK;
+    global_dim_ = s->head_dim;
+    LINNET_TRY(number("attention.key_length_swa", true, &s->head_dim));
+    LINNET_TRY(number("attention.value_length_swa", true, &value_length));
+    if (value_length != s->head_dim)
+      return refuse(LINNET_UNSUPPORTED, "attention.value_length_swa = ", value_length, " beside key_length_swa = ", s->head_dim,
+                    " is not supported");
     return LINNET_OK;
   }
   // Newer files give the sizes of the absorbed form, and those of the heads under keys of their own; older ones those of the heads.
@@ -743,7 +860,7 @@ class MetadataReader {
     bool turns = true;
     if (prefix_ == "granitehybrid.") LINNET_TRY(flag("rope.scaling.finetuned", &turns));  // llama.cpp's switch there
     s->rope_kind = s->alibi || !turns ? kRopeNone : arch_->rope_gguf;
-    s->rope_dim = s->rope_kind == kRopeNone ? 0 : s->kv_lora_rank ? s->qk_rope_dim : s->head_dim;
+    s->rope_dim = s->rope_kind == kRopeNone ? 0 : s->kv_lora_rank ? s->qk_rope_dim : global_dim_ ? global_dim_ : s->head_dim;
     s->rope_base = arch_->absent.rope_base;
     s->rope_factor = s->rope_low = s->rope_high = 1;
     if (s->rope_kind == kRopeNone) return LINNET_OK;
@@ -761,7 +878,11 @@ class MetadataReader {
     const bool by_length = longrope(*arch_) && has("rope_factors_long.weight");
     if (type != "linear" && type != "none" && type != "yarn" && !(type == "longrope" && by_length))
       return refuse(LINNET_UNSUPPORTED, "key '", full("rope.scaling.type"), "' = ", show(v), " is not supported");
-    s->rope_freqs = has("rope_freqs.weight");
+    s->rope_freqs = arch_->gemma4 || has("rope_freqs.weight");
+    if (arch_->gemma4) {
+      s->rope_local_dim = s->head_dim;
+      LINNET_TRY(number("rope.dimension_count_swa", false, &s->rope_local_dim));
+    }
     if (s->rope_freqs) LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
     if (by_length) {
       if (type == "yarn" || factor != 1)
@@ -827,10 +948,12 @@ class MetadataReader {
   std::string prefix_;
   double alibi_bias_max_ = 0;
   uint32_t extra_layers_ = 0;
-  std::vector<bool> convolves_;   // of layers, where some are short convolutions or Mamba-2
-  std::vector<uint32_t> widths_;  // of layers that are one step
-  bool mamba_ = false;            // some layers are Mamba-2
-  std::vector<bool> windowed_;    // of layers, where those with a window follow no period
+  std::vector<uint32_t> kv_heads_, d_ff_;  // of layers, or empty
+  uint32_t global_dim_ = 0;                // head_dim of layers that see all, of Gemma 4
+  std::vector<bool> convolves_;            // of layers, where some are short convolutions or Mamba-2
+  std::vector<uint32_t> widths_;           // of layers that are one step
+  bool mamba_ = false;                     // some layers are Mamba-2
+  std::vector<bool> windowed_;             // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;
 };
 
@@ -931,14 +1054,15 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
 
 // NVFP4's second-level factor for a whole matrix or each expert of `rows` rows: X.scale beside X.weight, as llama.cpp writes it, with
 // X.input_scale, by which activations would be rounded elsewhere.
-Status read_factors(const Files& files, const GgufTensor& g, const std::string& path, uint32_t rows, SourceTensor* t,
-                    std::set<std::string>* used, Error* err) {
+// apart: a factor that a role of its own has.
+Status read_factors(const Files& files, const GgufTensor& g, const std::string& path, uint32_t rows, const std::string& apart,
+                    SourceTensor* t, std::set<std::string>* used, Error* err) {
   constexpr std::string_view kWeight = ".weight";
   if (!t->source_name.ends_with(kWeight)) return LINNET_OK;
   const std::string base = t->source_name.substr(0, t->source_name.size() - kWeight.size());
   if (files.tensors.count(base + ".input_scale")) used->insert(base + ".input_scale");
   const auto found = files.tensors.find(base + ".scale");
-  if (found == files.tensors.end()) return LINNET_OK;
+  if (found == files.tensors.end() || base + ".scale" == apart) return LINNET_OK;
   const GgufTensor& scale = found->second.second;
   const uint64_t parts = g.dims[1] * g.dims[2] / rows;
   if (scale.type != kGgmlF32 || scale.dims[0] != parts || scale.dims[1] != 1 || scale.dims[2] != 1)
@@ -989,6 +1113,9 @@ Status read_tensor(const Files& files, const ModelSpec& s, Role role, uint32_t l
   if (!ggml_readable(g.type))
     return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
   const GgmlType type = ggml_type(g.type);
+  if (role == kLayerEmbd && t.k % type.values != 0)
+    return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", type.name, " in blocks of ", type.values,
+                ", of which a layer's ", t.k, " numbers are no multiple");
   if (t.k % type.values != 0)
     return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", type.name,
                 " is for matrices; a vector is F32, F16 or BF16");
@@ -1019,22 +1146,30 @@ Status read_tensor(const Files& files, const ModelSpec& s, Role role, uint32_t l
       return rows_of_blocks(self, data, first, count, to, e);
     };
   }
-  if (g.type == kGgmlNVFP4 && want.matrix()) LINNET_TRY(read_factors(files, g, path, map.n, &t, used, err));
+  if (role == kRouterNorm) divide_router_norm(&t, s.d_model);
+  if (g.type == kGgmlNVFP4 && want.matrix()) {
+    const std::string apart = s.moe_beside ? "blk." + std::to_string(layer) + "." + role_row(kExpertScale).name : "";
+    LINNET_TRY(read_factors(files, g, path, map.n, apart, &t, used, err));
+  }
   const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
   if (map.at || padded != rows)
     choose_rows(&t, t.n, [=](uint32_t i) {
       const uint32_t row = i % padded;
       return row < rows ? i / padded * map.n + (map.at ? map.at(row) : row) : kNoRow;
     });
+  if (float scale = 0; role == kLayerScale) {  // in packed files 0 counts as 1
+    LINNET_TRY(t.rows(0, 1, &scale, err));
+    if (scale == 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "' is 0: not supported");
+  }
   return LINNET_OK;
 }
 
 Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
                   std::set<std::string>* used, Error* err) {
   const ModelSpec& s = out->spec;
-  if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) {
+  if (role == kAlibi || norm_of_ones(a, role)) {
     out->tensors.push_back(computed_tensor(
-        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(s.head_dim, 1.0f)));
+        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(role_n(role, layer, s), 1.0f)));
     return LINNET_OK;
   }
   const uint32_t n = role_n(role, layer, s);
@@ -1051,6 +1186,21 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
     LINNET_TRY(read_tensor(files, s, role, layer, n, find_place(files, a, s, role, layer, rows), &parts[0], used, err));
   }
   out->tensors.push_back(std::move(parts[0]));
+  return LINNET_OK;
+}
+
+// Gemma 4: pairs that do not turn are divided by 1e30, the fastest ones by 1.
+Status recognise_turned(Source* source, Error* err) {
+  ModelSpec& spec = source->spec;
+  SourceTensor& t = source->tensors.back();
+  std::vector<float> stored(t.n);
+  LINNET_TRY(t.rows(0, t.n, stored.data(), err));
+  uint32_t n = 0;
+  while (n < t.n && stored[n] == 1) ++n;
+  if (n == 0 || !std::all_of(stored.begin() + n, stored.end(), [](float v) { return v == kNotTurned; })) return LINNET_OK;
+  spec.rope_freqs = 0;
+  spec.rope_turned = n < t.n ? 2 * n : 0;
+  source->tensors.pop_back();
   return LINNET_OK;
 }
 
@@ -1112,7 +1262,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   const auto add = [&](Role role, uint32_t layer) { return add_tensor(*files, a, reader.alibi_bias_max(), role, layer, out, &used, err); };
   if (out->spec.rope_freqs) {
     LINNET_TRY(add(kRopeFreqs, 0));
-    LINNET_TRY(recognise_llama3(out, err));
+    LINNET_TRY(a.gemma4 ? recognise_turned(out, err) : recognise_llama3(out, err));
   }
   LINNET_TRY(each_tensor(out->spec, [&](Role role, uint32_t layer) { return role == kRopeFreqs ? LINNET_OK : add(role, layer); }));
   // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
@@ -1139,6 +1289,9 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
       if (name.starts_with("blk." + std::to_string(out->spec.n_layers + i) + ".")) return true;
     return false;
   };
+  for (uint32_t i = 0; i < out->spec.n_layers; ++i)  // published, and never read
+    for (const Role role : {kAttnK, kAttnV, kAttnKNorm})
+      if (layer_spec(out->spec, i).kv_back) used.insert(gguf_tensor_name(a, out->spec, role, i));
   for (const auto& [name, where] : files->tensors)
     if (!used.count(std::string(name)) && !in_extra(name))
       return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ",

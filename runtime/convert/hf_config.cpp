@@ -83,6 +83,7 @@ class ConfigReader : ConfigKeys {
     if (arch_->gemma4) LINNET_TRY(read_flag("enable_moe_block", false, &experts));
     if (experts) LINNET_TRY(arch_->experts.count ? read_experts(spec) : missing("num_experts"));
     if (arch_->gemma4) LINNET_TRY(read_gemma4(spec));
+    if (arch_->gemma3n) LINNET_TRY(read_gemma3n(spec));
     if (arch_->one_step) LINNET_TRY(read_steps_of_layers(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
@@ -743,14 +744,10 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_flag("attention_k_eq_v", false, &values_of_keys));
     LINNET_TRY(read_flag("use_double_wide_mlp", false, &wide));
     LINNET_TRY(read_count("num_global_key_value_heads", &kv_heads));
-    LINNET_TRY(read_count("num_kv_shared_layers", &shared));
-    if (shared >= spec->n_layers && shared)
-      return refuse(LINNET_UNSUPPORTED, "'num_kv_shared_layers' ", shared, " of ", spec->n_layers, " layers is not supported");
+    LINNET_TRY(read_shared(*spec, &shared));
     spec->values_of_keys = values_of_keys;
     if (std::string_view(arch_->name) == "gemma4_text") {
-      spec->layer_embd = 256, spec->layer_embd_vocab = 262144;
-      LINNET_TRY(read_count("hidden_size_per_layer_input", &spec->layer_embd));
-      LINNET_TRY(read_count("vocab_size_per_layer_input", &spec->layer_embd_vocab));
+      LINNET_TRY(read_layer_embd(spec));
       if (spec->layer_embd == 0) spec->layer_embd_vocab = 0;
       if (spec->layer_embd && spec->layer_embd_vocab < spec->n_vocab)  // ids beyond are an error in transformers
         return refuse(LINNET_UNSUPPORTED, "'vocab_size_per_layer_input' ", spec->layer_embd_vocab, " below 'vocab_size' ", spec->n_vocab,
@@ -777,17 +774,65 @@ class ConfigReader : ConfigKeys {
                       spec->head_dim);
       if (i + 1 == n_layers && l.window)
         return refuse(LINNET_UNSUPPORTED, "'layer_types': the last layer has a window, which transformers takes from it");
-      if (i + shared >= n_layers) {
-        uint32_t of = n_layers - shared;
-        while (of-- && (layers[of].window != 0) != (l.window != 0)) {
-        }
-        if (of == UINT32_MAX)
-          return refuse(LINNET_BAD_FILE, "'num_kv_shared_layers' ", shared, ": no layer before the last ones is of the kind of layer ", i);
-        l.kv_back = i - of;
-        if (wide) l.d_ff *= 2;
-      }
+      LINNET_TRY(share_keys(layers, shared, n_layers, i, &l));
+      if (wide && l.kv_back) l.d_ff *= 2;
       layers.push_back(l);
     }
+    if (!layers.empty()) set_layers(spec, &out_->layers, layers);
+    return LINNET_OK;
+  }
+  Status read_layer_embd(ModelSpec* spec) {
+    spec->layer_embd = 256, spec->layer_embd_vocab = 262144;
+    LINNET_TRY(read_count("hidden_size_per_layer_input", &spec->layer_embd));
+    return read_count("vocab_size_per_layer_input", &spec->layer_embd_vocab);
+  }
+  // How many of the last layers have the keys and values of the last one of their kind before them; and layer i, one of these or not.
+  Status read_shared(const ModelSpec& spec, uint32_t* shared) {
+    LINNET_TRY(read_count("num_kv_shared_layers", shared));
+    if (*shared >= spec.n_layers && *shared)
+      return refuse(LINNET_UNSUPPORTED, "'num_kv_shared_layers' ", *shared, " of ", spec.n_layers, " layers is not supported");
+    return LINNET_OK;
+  }
+  Status share_keys(const std::vector<LayerSpec>& before, uint32_t shared, uint32_t n_layers, uint32_t i, LayerSpec* l) {
+    if (i + shared < n_layers) return LINNET_OK;
+    uint32_t of = n_layers - shared;
+    while (of-- && (before[of].window != 0) != (l->window != 0)) {
+    }
+    if (of == UINT32_MAX)
+      return refuse(LINNET_BAD_FILE, "'num_kv_shared_layers' ", shared, ": no layer before the last ones is of the kind of layer ", i);
+    l->kv_back = i - of;
+    return LINNET_OK;
+  }
+
+  // Gemma 3n: what layers read of tokens, the last ones' keys, and layers whose gates are mostly 0.
+  Status read_gemma3n(ModelSpec* spec) {
+    uint32_t shared = 15;
+    LINNET_TRY(read_shared(*spec, &shared));
+    LINNET_TRY(read_layer_embd(spec));
+    LINNET_TRY(read_number(config_, "laurel_rank", &ModelSpec::laurel_rank, spec));
+    const json* pattern = json_member(config_, "activation_sparsity_pattern");
+    if (pattern && pattern->is_null()) pattern = nullptr;
+    if (pattern && !pattern->is_number() && (!pattern->is_array() || pattern->size() != spec->n_layers))
+      return wrong("activation_sparsity_pattern", *pattern, "a list with one entry per layer");
+    double share = 0;  // of a layer's gates that are to be 0
+    std::vector<LayerSpec> layers;
+    const uint32_t n_layers = spec->n_layers <= 1024 ? spec->n_layers : 0;  // more are refused
+    for (uint32_t i = 0; i < n_layers; ++i) {
+      LayerSpec l = layer_spec(*spec, i);
+      const json absent = spec->n_layers > kSparseLayers && i < kSparseLayers ? 0.95 : 0.0;
+      const json& entry = !pattern ? absent : pattern->is_array() ? (*pattern)[i] : *pattern;
+      const double own = entry.is_number() ? entry.get<double>() : -1;
+      if (!(own >= 0 && own < 1)) return wrong("activation_sparsity_pattern", entry, "numbers from 0 to below 1");
+      if (own > 0 && share > 0 && own != share)
+        return refuse(LINNET_UNSUPPORTED, "'activation_sparsity_pattern' ", json_show(entry), " beside ", std::to_string(share),
+                      " is not supported");
+      if (own > 0) share = own, l.sparse = 1;
+      LINNET_TRY(share_keys(layers, shared, n_layers, i, &l));
+      layers.push_back(l);
+    }
+    if (share > 0) spec->sparse_cut = static_cast<double>(deviations_below(static_cast<float>(share)));
+    if (share > 0 && !(spec->sparse_cut > 0))
+      return refuse(LINNET_UNSUPPORTED, "'activation_sparsity_pattern' ", std::to_string(share), " is not supported, only above 0.5");
     if (!layers.empty()) set_layers(spec, &out_->layers, layers);
     return LINNET_OK;
   }

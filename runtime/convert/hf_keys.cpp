@@ -252,6 +252,10 @@ constexpr std::string_view kOfGemma4[] = {
     "attention_k_eq_v",     "enable_moe_block",    "global_head_dim",  "hidden_size_per_layer_input", "num_global_key_value_heads",
     "num_kv_shared_layers", "use_double_wide_mlp", "per_layer_config", "vocab_size_per_layer_input"};
 
+// Of Gemma 3n.
+constexpr std::string_view kOfGemma3n[] = {"activation_sparsity_pattern", "hidden_size_per_layer_input", "laurel_rank",
+                                           "num_kv_shared_layers", "vocab_size_per_layer_input"};
+
 // Of models that are more than a decoder.
 constexpr std::string_view kOfOtherParts[] = {"boi_token_id",
                                               "boi_token_index",
@@ -269,6 +273,7 @@ constexpr std::string_view kOfOtherParts[] = {"boi_token_id",
                                               "vision_start_token_id",
                                               "vision_end_token_id",
                                               "audio_config",
+                                              "audio_soft_tokens_per_image",
                                               "audio_token_id",
                                               "boa_token_id",
                                               "eoa_token_id",
@@ -438,8 +443,9 @@ Status ConfigKeys::check_keys() {
         (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) ||
                    (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
                    (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->mamba && listed(kOfMamba, key)) ||
-                   (arch_->gemma4 && listed(kOfGemma4, key)) || (arch_->one_step && listed(kOfSteps, key)) ||
-                   (arch_->mamba_beside && listed(kBesideMamba, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+                   (arch_->gemma4 && listed(kOfGemma4, key)) || (arch_->gemma3n && listed(kOfGemma3n, key)) ||
+                   (arch_->one_step && listed(kOfSteps, key)) || (arch_->mamba_beside && listed(kBesideMamba, key)) ||
+                   (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

@@ -1,6 +1,7 @@
 // What sources of all kinds share: rows in another order, and tensors that are computed.
 #include "source.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -320,6 +321,48 @@ void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
     if (!(*values)[f].empty()) s.layer_values[f] = reinterpret_cast<const uint8_t*>((*values)[f].data());
   *keep = values;
+}
+
+float deviations_below(float share) {
+  const double y = static_cast<double>(2 * share - 1);
+  double low = 0, high = 6;  // erf(6) is 1
+  for (int i = 0; i < 64; ++i) {
+    const double x = (low + high) / 2;
+    (std::erf(x) < std::fabs(y) ? low : high) = x;
+  }
+  return static_cast<float>(std::copysign(high, y)) * 1.41421356f;
+}
+
+namespace {
+float router_divisor(uint32_t d_model) { return static_cast<float>(1 / std::sqrt(static_cast<double>(d_model))); }
+}  // namespace
+
+void divide_router_norm(SourceTensor* t, uint32_t d_model) {
+  t->rows = [rows = t->rows, by = router_divisor(d_model)](uint32_t first, uint32_t count, float* to, Error* err) {
+    LINNET_TRY(rows(first, count, to, err));
+    for (uint32_t i = 0; i < count; ++i) to[i] *= by;
+    return LINNET_OK;
+  };
+}
+
+void multiply_router_norm(SourceTensor* t, uint32_t d_model) {
+  t->rows = [rows = t->rows, by = router_divisor(d_model)](uint32_t first, uint32_t count, float* to, Error* err) {
+    LINNET_TRY(rows(first, count, to, err));
+    for (uint32_t i = 0; i < count; ++i) {
+      const float want = to[i], near = want / by;
+      to[i] = near;
+      int best = -1;
+      uint32_t bits;
+      std::memcpy(&bits, &near, sizeof bits);
+      for (uint32_t at = bits < 4 ? 0 : bits - 4; at <= bits + 4; ++at) {
+        float v;
+        std::memcpy(&v, &at, sizeof v);
+        if (v * by != want || std::countr_zero(at) <= best) continue;
+        best = std::countr_zero(at), to[i] = v;
+      }
+    }
+    return LINNET_OK;
+  };
 }
 
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values) {

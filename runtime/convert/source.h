@@ -145,6 +145,19 @@ SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>
 void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t);
 SourceTensor kv_b_of(const SourceTensor& k_b, const SourceTensor& v_b, const ModelSpec& s);  // the reverse
 
+// Gemma 4's router divides by the root of d_model what its norm gives. Here the norm's weights have it: from a file's, and back to the
+// roundest numbers that give them.
+void divide_router_norm(SourceTensor* t, uint32_t d_model);
+void multiply_router_norm(SourceTensor* t, uint32_t d_model);
+// What GGUF files divide the frequencies of channels by that do not turn.
+inline constexpr float kNotTurned = 1e30f;
+// What llama.cpp takes for granted of Gemma 3n: layers of which most gates are 0, by the share of 0.95, and layers with keys of their own.
+inline constexpr uint32_t kSparseLayers = 10, kKeyLayers = 20;
+inline constexpr float kSparseShare = 0.95f;
+
+// Below mean + so many standard deviations is this share of what is normally distributed: sqrt(2) erfinv(2 share - 1), in f32 as PyTorch.
+float deviations_below(float share);
+
 // Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from
 // between those of fewer.
 std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled);
@@ -175,7 +188,8 @@ std::vector<double> llama3_divisors(const ModelSpec& spec);
 
 // The name and dimensions of a role's tensor in files of the family, "blk.3.attn_q.weight". rows: of each of the parts.
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
-const char* norm_eps_key(const Architecture& a);  // without the prefix
+bool norm_of_ones(const Architecture& a, Role role);  // of which readers make the weights
+const char* norm_eps_key(const Architecture& a);      // without the prefix
 // Of Kimi Linear q, k and v are tensors of their own, and so are their taps.
 struct DeltaPart {
   const char* name;

@@ -26,7 +26,7 @@ struct Shape {
   uint32_t mamba_heads = 0, mamba_head_dim = 0, mamba_groups = 0, mamba_state_dim = 0;
   const Gemma4* gemma4 = nullptr;
 };
-constexpr Gemma4 kE2b = {512, 0, 20, 1, 256}, kE4b = {512, 0, 18, 0, 256}, k26b = {1024, 2, 0, 0, 0};
+constexpr Gemma4 kE2b = {512, 0, 20, 1, 256}, kE4b = {512, 0, 18, 0, 256}, k26b = {1024, 2, 0, 0, 0}, kLayersTiny = {64, 0, 2, 0, 256};
 constexpr char kWindows30[] = "sssssasssssasssssasssssasssssa", kWindows35[] = "ssssassssassssassssassssassssassssa",
                kWindows42[] = "sssssasssssasssssasssssasssssasssssasssssa";
 constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda",
@@ -234,6 +234,7 @@ constexpr Shape kShapes[] = {
     // Those that end with -tiny and have 512 tokens are for tests and on no list.
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},
     {"wide-tiny", "qwen3", 2, 128, 4, 2, 32, 1100, 512, 512, 0, 1e-6, 10000, 0},  // d_ff is nine tiles of gate_up(), the last one short
+    {"layers-tiny", "gemma4_text", 4, 128, 2, 1, 64, 256, 512, 512, 1, 1e-6, 1e6, 0, 0, 0, 0, 0, "sasa", 0, 0, 0, 0, 0, 0, 0, &kLayersTiny},
     {"tinyllama-1.1b", "llama", 22, 2048, 32, 4, 64, 5632, 32000, 2048, 0, 1e-5, 10000, 0},
     {"smollm2-135m", "llama", 30, 576, 9, 3, 64, 1536, 49152, 8192, 1, 1e-5, 100000, 0},
     {"smollm2-360m", "llama", 32, 960, 15, 5, 64, 2560, 49152, 8192, 1, 1e-5, 100000, 0},

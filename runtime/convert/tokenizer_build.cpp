@@ -618,9 +618,9 @@ class Builder {
           out_->tokens[i] = continues(i) ? p_.tokens[i].substr(p_.continuing.size()) : "\xE2\x96\x81" + p_.tokens[i];
       return;
     }
-    if (p_.kind == tok::kByteLevel) {
-      for (const Merge& m : p_.merges) out_->merges.push_back(p_.tokens[m.left] + " " + p_.tokens[m.right]);
-    } else if (!p_.scores.empty()) {
+    for (const Merge& m : p_.merges) out_->merges.push_back(p_.tokens[m.left] + " " + p_.tokens[m.right]);
+    if (p_.kind == tok::kByteLevel) return;
+    if (!p_.scores.empty()) {
       out_->scores.assign(p_.scores.begin(), p_.scores.end());
     } else {  // the first merge that makes a token gives it the score that SentencePiece would merge it by
       out_->scores.assign(n_tokens(), 0.0f);

@@ -12,7 +12,7 @@ namespace linnet::convert {
 struct TokenizerBlob {
   std::vector<uint8_t> bytes;  // empty: the source has no tokenizer
   // For the standard GGUF keys of the file that is written (tokenizer.ggml.*), so that other tools can list them.
-  std::string gguf_model, gguf_pre;                    // "gpt2", "llama", "t5" or "bert"; "llama-bpe", "qwen2", "gpt-2", ...
+  std::string gguf_model, gguf_pre;                    // "gpt2", "llama", "t5", "bert" or "gemma4"; "llama-bpe", "qwen2", "gpt-2", ...
   std::vector<std::string> tokens;                     // by id, as GGUF spells them
   std::vector<float> scores;                           // "llama" and "t5"
   std::vector<int32_t> types;                          // GGUF token types: 1 normal, 2 unknown, 3 control, 4 user defined, 6 byte

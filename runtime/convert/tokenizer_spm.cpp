@@ -443,7 +443,7 @@ Status tokenizer_keys(const Gguf& file, TokenizerBlob* out, Error* err) {
   const size_t n = out->tokens.size();
   LINNET_TRY(in.numbers("tokenizer.ggml.token_type", kGgufI32, n, &out->types, &found));
   LINNET_TRY(in.numbers("tokenizer.ggml.scores", kGgufF32, n, &out->scores, &found));
-  if (out->gguf_model == "gpt2") {
+  if (out->gguf_model == "gpt2" || out->gguf_model == "gemma4") {
     LINNET_TRY(in.strings("tokenizer.ggml.merges", 4 * uint64_t{tok::kMaxTokens}, &list));
     texts(&out->merges);
   }

@@ -188,23 +188,23 @@ typedef struct linnet_model_desc {
   uint32_t size; /* set by the caller */
   uint32_t n_layers, d_model, n_heads;
   uint32_t n_kv_heads, head_dim; /* latent attention: one KV head, whose head_dim is the roped part and the latent */
-  uint32_t d_ff;
-  uint32_t n_vocab;         /* logits per row */
-  uint32_t n_context;       /* positions the model was trained for */
-  uint32_t has_tokenizer;   /* 0: only token ids */
-  int32_t bos_id, eos_id;   /* -1 = none */
-  uint32_t isa;             /* linnet_isa that serves this model */
-  uint64_t n_params;        /* weights, padding not counted */
-  uint64_t weight_bytes;    /* matrices with their scales as packed, vectors included */
-  uint64_t decode_bytes;    /* weight bytes that one decoded token reads: every matrix but the embedding rows not asked for */
-  uint64_t matrix_ops;      /* 2*n*k summed over the matrices of the layers: operations per prefilled token */
-  uint64_t head_ops;        /* 2*n*k of the LM head: operations per row of logits */
-  const char* architecture; /* "llama", "qwen2", ... */
-  const char* name;         /* general.name of the file, "" if absent */
-  const char* weights;      /* format of most of the layers' weights, "i8g128" */
+  uint32_t d_ff, n_vocab;        /* n_vocab: logits per row */
+  uint32_t n_context;            /* positions the model was trained for */
+  uint32_t has_tokenizer;        /* 0: only token ids */
+  int32_t bos_id, eos_id;        /* -1 = none */
+  uint32_t isa;                  /* linnet_isa that serves this model */
+  uint64_t n_params;             /* weights, padding not counted */
+  uint64_t weight_bytes;         /* matrices with their scales as packed, vectors included */
+  uint64_t decode_bytes;         /* weight bytes that one decoded token reads: every matrix but the embedding rows not asked for */
+  uint64_t matrix_ops;           /* 2*n*k summed over the matrices of the layers: operations per prefilled token */
+  uint64_t head_ops;             /* 2*n*k of the LM head: operations per row of logits */
+  const char* architecture;      /* "llama", "qwen2", ... */
+  const char* name;              /* general.name of the file, "" if absent */
+  const char* weights;           /* format of most of the layers' weights, "i8g128" */
   /* Bits per weight as packed, scales included: 8.25 for i8g128. head_bits is embedding_bits where the two are one. */
   double embedding_bits, attention_bits, ffn_bits, head_bits;
-  const char* device; /* "CUDA" where a GPU computes, else NULL */
+  const char* device;        /* "CUDA" where a GPU computes, else NULL */
+  uint64_t layer_embd_bytes; /* of weight_bytes: embeddings of layers, of which a token reads its own; a mapped file keeps the others */
 } linnet_model_desc;
 
 /* What linnet_model_init takes for this file, a packed GGUF as linnet_convert.h and `linnet convert` make them. LINNET_BAD_FILE and

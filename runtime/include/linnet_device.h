@@ -146,8 +146,8 @@ struct linnet_profile {
   uint32_t when_full;          /* linnet_when_full */
   uint32_t n_keep;             /* tokens that stay, see linnet_when_full */
   uint32_t huge_pages; /* linnet_switch: ON and OFF tell the system so for the memory of models and sessions (madvise); default: as it is */
-  uint64_t memory_bytes; /* cap on weights, model and one session together, mapped weights too; what needs more is LINNET_TOO_SMALL, with
-                            what would fit */
+  uint64_t memory_bytes; /* cap on weights, model and one session together, mapped weights too but for layer_embd_bytes of the model; what
+                            needs more is LINNET_TOO_SMALL, with what would fit */
   uint32_t prefill;      /* linnet_prefill_backend, where isa is LINNET_ISA_AUTO */
 
   /* Power */

@@ -37,6 +37,15 @@ struct Decoder {
   // What layers read of their tokens besides; and one of them does with its own, behind its other steps (layer_inputs.cpp).
   void layer_inputs();
   void layer_input(const LayerInput& t, uint32_t layer);
+  // Several residual streams (streams.cpp): made of the embeddings, mixed before a layer's steps (the first one into x) and behind them (x
+  // as what reads the layer's inputs has it), and brought together.
+  void start_streams();
+  void predict(const StreamTensors& t);
+  void correct(const StreamTensors& t);
+  void end_streams();
+  void route_streams(const StreamTensors& t, const float* x);
+  // x = (x + normed + norm of what the branch of low rank makes of normed) / sqrt(2).
+  void laurel(const StreamTensors& t, const float* normed);
   void logits(const Batch& b, const float* x, float* to);
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(const LayerSpec& l, uint32_t first, bool sinks) const;

@@ -33,7 +33,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 
 void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
   const FeedForwardTensors& t = *static_cast<const FeedForwardTensors*>(tensors);
-  const bool tiles = format_row(t.down.format).x != LINNET_F32 && needs->n_rows > needs->few_rows;
+  const bool tiles = format_row(t.down.format).x != LINNET_F32 && needs->n_rows > needs->few_rows && !l.sparse;
   needs->need_wide((tiles ? needs->few_rows : needs->n_rows) * (s.ungated ? 1 : 2) * row_floats(l.d_ff));
   if (t.in_order) needs->need_wide(needs->n_rows * row_floats(s.d_model));
   for (const Matrix* m : {&t.gate, &t.up}) needs->codes.add(*m);
@@ -47,8 +47,19 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
   float* hidden = a.wide;  // (gate and up, m, d_ff), as gate_up() has it
   const QuantRows in = d.norm(l.ffn_norm, t.up, t.in_order);
   QuantRows rows = quant_rows(a.hidden, t.down);
-  d.ops.gate_up(d.w, {t.gate, t.up, t.gate_bias, t.up_bias, d.spec.activation, static_cast<float>(d.spec.act_limit)}, a.normed, a.d_stride,
-                &in, d.m, hidden, ff_row, rows.q ? &rows : nullptr);
+  if (l.spec.sparse) {  // whole rows of gates are looked at
+    float* up = hidden + d.m * ff_row;
+    d.ops.gemm(d.w, t.gate, a.normed, a.d_stride, &in, d.m, t.gate_bias, false, hidden, ff_row);
+    d.ops.gemm(d.w, t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, up, ff_row);
+    d.ops.sync(d.w);
+    d.ops.sparsify(d.w, hidden, ff_row, static_cast<float>(d.spec.sparse_cut), d.m, l.spec.d_ff);
+    d.ops.sync(d.w);
+    d.ops.act_mul(d.w, d.spec.activation, static_cast<float>(d.spec.act_limit), hidden, up, ff_row, d.m, l.spec.d_ff, hidden,
+                  rows.q ? &rows : nullptr);
+  } else {
+    d.ops.gate_up(d.w, {t.gate, t.up, t.gate_bias, t.up_bias, d.spec.activation, static_cast<float>(d.spec.act_limit)}, a.normed,
+                  a.d_stride, &in, d.m, hidden, ff_row, rows.q ? &rows : nullptr);
+  }
   d.ops.sync(d.w);
   d.ops.gemm(d.w, t.down, hidden, ff_row, &rows, d.m, t.down_bias, d.parallel() || !in_branch(d.spec), d.target(), a.d_stride);
   d.ops.sync(d.w);

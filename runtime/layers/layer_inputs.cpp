@@ -65,7 +65,14 @@ void Decoder::layer_input(const LayerInput& t, uint32_t layer) {
     ops.sync(w);
     ops.gemm(w, t.proj, gate, all, &rows, m, nullptr, false, a.branch, a.d_stride);
     ops.sync(w);
-    ops.add(w, a.x, a.branch, a.d_stride, {t.norm, nullptr, spec.norm, eps()}, 0, m, spec.d_model);
+    const Norm post = {t.norm, nullptr, spec.norm, eps()};
+    if (spec.streams) {  // the first one has read, the others get it
+      ops.norm(w, a.branch, a.d_stride, post, m, spec.d_model, a.branch, nullptr);
+      ops.sync(w);
+      for (uint32_t i = 1; i < kStreams; ++i) ops.add(w, a.streams.at(i), a.branch, a.d_stride, {}, 0, m, spec.d_model);
+    } else {
+      ops.add(w, a.x, a.branch, a.d_stride, post, 0, m, spec.d_model);
+    }
     ops.sync(w);
   }
   if (t.scale == 1) return;

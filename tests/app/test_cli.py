@@ -457,6 +457,17 @@ class Tiny(unittest.TestCase):
         self.assertIn("total", linnet("plan", "-m", self.packed))
         run = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--context", 100, "--ignore-eos")
         self.assertEqual(run["arena_bytes"], plan["arena_bytes"])
+        # Embeddings of layers stay in a mapped file, and count where they do not.
+        layers, folder = self.dir / "layers.gguf", ROOT / "tests" / "golden" / "gemma4-e2b"
+        linnet("convert", folder, "--weights", "i8", "-o", layers)
+        plan = linnet_json("plan", "-m", layers, "--context", 100)
+        table = plan["purposes"]["layer embeddings"]
+        self.assertGreaterEqual(table, 70 * 6 * 16)
+        self.assertEqual(plan["total"], sum(plan["purposes"].values()) - table)
+        self.assertIn("stays in the file", linnet("plan", "-m", layers))
+        for how in ((layers, "--load", "copy"), (folder, "--weights", "i8", "--no-cache")):
+            whole = linnet_json("plan", "-m", *how, "--context", 100)
+            self.assertEqual((whole["total"], whole["purposes"]), (sum(whole["purposes"].values()), plan["purposes"]))
 
     def test_plan_fits(self):
         peaks = self.dir / "peaks.yaml"

@@ -77,7 +77,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have, or whose files linnet does not read.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "lfm3", "nanochat")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "lfm3", "nanochat", "gemma3n")
 
 
 def copy_changed(folder, to):
@@ -104,6 +104,8 @@ def convert(folder, out):
         hparams.setdefault("rotary_pct", hparams["rope_parameters"]["partial_rotary_factor"])
     if name == "GraniteMoeHybridForCausalLM":  # the same
         hparams["layer_types"] = [{"full_attention": "attention"}.get(kind, kind) for kind in hparams["layer_types"]]
+    if name == "Gemma4UnifiedForConditionalGeneration":  # of which no config has the key
+        hparams.setdefault("moe_intermediate_size", None)
     if name == "NemotronHForCausalLM":  # newer versions fill in experts, and it takes heads for 64 wide
         hparams = json.loads((folder / "config.json").read_text())
         hparams["d_head"] = hparams["mamba_head_dim"]

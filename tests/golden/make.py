@@ -396,6 +396,17 @@ MODELS = {
                        linear_num_key_heads=2, linear_num_value_heads=6, linear_key_head_dim=8, linear_value_head_dim=12, linear_conv_kernel_dim=3,
                        layer_types=["linear_attention", "full_attention", "linear_attention"], max_position_embeddings=128,
                        rope_parameters=dict(rope_type="default", rope_theta=20000.0, partial_rotary_factor=0.25)),
+    # Four residual streams, a branch of low rank beside attention, gates of which most are 0 in three layers; the last two look at earlier ones' keys, tokens past 60 have the first one's
+    # embeddings of layers.
+    "gemma3n": tiny("gemma3n_text", 44, hidden_size=32, intermediate_size=44, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
+                    hidden_size_per_layer_input=16, vocab_size_per_layer_input=60, num_kv_shared_layers=2, laurel_rank=10, sliding_window=15,
+                    layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2, activation_sparsity_pattern=[0.8] * 3 + [0.0] * 3,
+                    final_logit_softcapping=12.0, max_position_embeddings=128, rope_parameters=None),
+    # What llama.cpp takes for granted: the first ten layers' gates, keys of their own in the first twenty, a softcap of 30.
+    "gemma3n-gates": tiny("gemma3n_text", 44, hidden_size=32, intermediate_size=128, num_hidden_layers=4, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+                          hidden_size_per_layer_input=16, vocab_size_per_layer_input=67, num_kv_shared_layers=0, laurel_rank=8, sliding_window=15,
+                          layer_types=["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"], activation_sparsity_pattern=[0.95] * 4,
+                          max_position_embeddings=128, rope_parameters=None),
     # Two sizes of heads, keys that are values where all is seen, norms of values, RoPE that turns half of those heads' pairs, a factor for each layer.
     "gemma4": tiny("gemma4_text", 47, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
                    global_head_dim=20, num_global_key_value_heads=1, attention_k_eq_v=True, hidden_size_per_layer_input=0, sliding_window=19,
@@ -450,6 +461,7 @@ PUBLISHED = {
     "phi3-longrope": dict(partial_rotary_factor=None, rope_scaling=dict(type="longrope", short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
     "gemma3": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=3, cache_implementation="hybrid"),
     "gemma3-whole": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=2, cache_implementation="hybrid"),
+    "gemma3n": dict(intermediate_size=[44] * 6, layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2, head_dim=12),
     "gemma4": dict(per_layer_config=None, global_head_dim=20, num_global_key_value_heads=1, layer_types=["sliding_attention", "full_attention"] * 2),
     "gemma4-e2b": dict(per_layer_config=None, global_head_dim=16, head_dim=8, num_global_key_value_heads=None,
                        layer_types=["sliding_attention", "sliding_attention", "full_attention"] * 2),
@@ -520,13 +532,13 @@ USES = {
     "taps": (1.0, "conv conv1d"),
     "delta in": (1.0, "in_proj_qkv in_proj_z in_proj_qkvz g_proj g_a_proj g_b_proj"),
     "delta heads": (0.5, "in_proj_a in_proj_b in_proj_ba a_proj b_proj f_a_proj f_b_proj"),
-    "layer input": (1.0, "per_layer_model_projection per_layer_input_gate"),
+    "layer input": (1.0, "per_layer_model_projection per_layer_input_gate linear_left"),
     "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
     "attention out": (1.4, "o_proj out_proj dense"),
     "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in w1 input_linear"),
     "up": (1.0, "up_proj w3"),
-    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2 output_linear per_layer_projection"),
-    "router": (1.5, "gate wg router shared_expert_gate proj"),
+    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out w2 output_linear per_layer_projection linear_right"),
+    "router": (1.5, "gate wg router shared_expert_gate proj modality_router prediction_coefs correction_coefs"),
     "projection": (1.0, "project_in project_out"),
 }
 USE_OF = {part: use for use, (_, parts) in USES.items() for part in parts.split()}
@@ -558,7 +570,15 @@ def fill(model, seed):
         noise = torch.randn(p.shape, generator=rng)
         if part == "embed_tokens_per_layer":
             p.copy_(noise / config.hidden_size_per_layer_input ** 0.5)
-        elif part in ("scale", "per_expert_scale"):  # of routers
+        elif "altup_" in name:  # between streams
+            p.copy_(noise / hidden ** 0.5)
+        elif part == "modality_router":
+            p.copy_(noise * hidden ** 0.5)  # what it reads is divided by hidden
+        elif part == "prediction_coefs":
+            p.copy_(0.1 * noise)
+        elif part == "correction_coefs":
+            p.copy_(0.2 * noise)
+        elif part in ("scale", "per_expert_scale", "correct_output_scale"):  # of routers
             p.copy_(1 + 0.25 * noise)
         elif part in EMBEDDINGS:
             p.copy_(embed * noise)
@@ -579,7 +599,7 @@ def fill(model, seed):
             if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-            if ("gemma" in config.model_type and "gemma4" not in config.model_type) or (config.model_type.startswith(("qwen3_5", "qwen3_next")) and "linear_attn" not in name):  # adds 1
+            if ("gemma" in config.model_type and not config.model_type.startswith(("gemma3n", "gemma4"))) or (config.model_type.startswith(("qwen3_5", "qwen3_next")) and "linear_attn" not in name):  # adds 1
                 p.sub_(1)
         else:
             use = USE_OF[part]
@@ -695,8 +715,8 @@ def search(name):
         routed = router_gap(model, tokens + out)
         if gap < MARGIN or routed < ROUTER_GAP * (4 if hasattr(config, "mamba_n_heads") else 1) or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
-        limit = 1.2e-2 if config.model_type == "lfm3" else KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS  # LFM3's products of three are normed
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear", "nemotron", "falcon_h1", "bamba", "mamba2", "lfm3")) else 0.5):  # norms of what states give amplify
+        limit = 1.2e-2 if config.model_type in ("lfm3", "gemma3n_text") else KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS  # LFM3's products of three are normed, and so is what few gates of Gemma 3n let through
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit * (0.9 if config.model_type.startswith(("qwen3_5", "qwen3_next", "olmo_hybrid", "kimi_linear", "nemotron", "falcon_h1", "bamba", "mamba2", "lfm3", "gemma3n")) else 0.5):  # norms of what states give amplify
             return seed, tokens, model
 
 

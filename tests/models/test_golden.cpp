@@ -76,6 +76,8 @@ constexpr Family kFamilies[] = {
     {"gemma"},
     {"gemma3"},
     {"gemma3-whole"},
+    {"gemma3n", 1.2e-2, 0.15},
+    {"gemma3n-gates", 1.5e-2, 0.15},
     {"gemma4"},
     {"gemma4-e2b"},
     {"gemma4-moe", 2e-2, 0.15},
@@ -150,6 +152,7 @@ struct Packed {
   uint8_t* panels;
   float* scales;
   Matrix m;
+  linnet::ModelSpec spec;
 };
 Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   auto gguf = std::make_unique<linnet::Gguf>();
@@ -159,11 +162,14 @@ Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   check(linnet::spec_read(*gguf, &spec, &err), err);
   Matrix m;
   check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
-  return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
+  return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m, spec};
 }
 
-// The up matrix of a layer, or where it has experts theirs, or Mamba-2's first.
+// The up matrix of a layer, or where it has experts theirs, or Mamba-2's first; where most gates are 0, of which any may always be, that
+// of values.
 Packed up_matrix(Model& model, uint32_t layer) {
+  const Packed values = packed_matrix(model, linnet::kAttnV, layer);
+  if (values.spec.n_layers && linnet::layer_spec(values.spec, layer).sparse) return values;
   const Packed up = packed_matrix(model, linnet::kFfnUp, layer);
   if (up.panels) return up;
   const Packed experts = packed_matrix(model, linnet::kExpertUp, layer);
@@ -400,6 +406,16 @@ bool same_value(const linnet::GgufValue& v, const std::string& listed) {
       }
       return text + "]" == listed;
     }
+    if (v.array_type == linnet::kGgufF32) {
+      std::istringstream list(listed.substr(1));
+      std::string entry;
+      for (size_t at = 0; at < v.raw.size(); at += 4) {
+        float x;
+        std::memcpy(&x, v.raw.data() + at, 4);
+        if (!std::getline(list, entry, ',') || std::strtof(entry.c_str(), nullptr) != x) return false;
+      }
+      return !std::getline(list, entry);
+    }
     for (const char c : v.raw) text += (text.size() > 1 ? "," : "") + std::string(c ? "true" : "false");
     return v.array_type == linnet::kGgufBool && text + "]" == listed;
   }
@@ -539,7 +555,8 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"minicpm3", "'minicpm3' cannot say embd_scale = 3"},
                {"falcon-h1-norm", "'falcon-h1' cannot say embd_scale = 1.5"},
                {"gptj", "architecture 'gptj'"},
-               {"opt", "architecture 'opt'"}};
+               {"opt", "architecture 'opt'"},
+               {"gemma3n", "final_logit_softcapping' = 12"}};
   for (const auto& c : cases) {
     const Changed folder(c.name, {});
     const linnet_status status = to_plain(folder.path, folder.path + "/plain.gguf", &err);

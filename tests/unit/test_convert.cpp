@@ -885,6 +885,47 @@ GgufFile delta_file(Source source) {
   }
   return f;
 }
+GgufFile parsed(const std::string& bytes) {
+  linnet_error err = {};
+  const auto g = std::make_unique<Gguf>();
+  REQUIRE(gguf_open(bytes.data(), bytes.size(), "m.gguf", g.get(), &err) == LINNET_OK);
+  GgufFile f;
+  for (uint32_t i = 0; i < g->n_keys; ++i) {
+    std::string_view name;
+    GgufValue v;
+    g->key_entry(i, &name, &v);
+    const std::string key(name);
+    if (v.type == kGgufU32) f.u32(key, static_cast<uint32_t>(v.u));
+    if (v.type == kGgufF32) f.f32(key, static_cast<float>(v.f));
+    if (v.type == kGgufBool) f.raw(key, v.type, std::string(1, static_cast<char>(v.u)));
+    if (v.type == kGgufString) f.text(key, std::string(v.text));
+    if (v.type == kGgufArray && v.array_type != kGgufString) f.raw(key, v.type, le(v.array_type) + le(v.count) + std::string(v.raw));
+  }
+  for (uint32_t i = 0; i < g->n_tensors; ++i) {
+    GgufTensor t;
+    g->tensor_entry(i, &t);
+    f.tensors.push_back({std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, {reinterpret_cast<const char*>(t.data), t.bytes}});
+  }
+  return f;
+}
+// What linnet writes of a golden as a plain file, which test_golden compares with what llama.cpp's converter does, to be changed.
+GgufFile written(const std::string& folder) {
+  const Folder out;
+  Options o;
+  o.plain = true;
+  o.weights = LINNET_F32;
+  linnet_error err = {};
+  const linnet_status s = convert_to_file(folder, out.at("m.gguf"), o, &err);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  return parsed(slurp(out.at("m.gguf")));
+}
+void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>& counts) {
+  std::string raw = le(uint32_t{kGgufU32}) + le(uint64_t{counts.size()});
+  for (const uint32_t n : counts) raw += le(n);
+  f->remove(key);
+  f->raw(key, kGgufArray, raw);
+}
 void put_flags(GgufFile* f, const std::string& key, const std::string& flags) {
   f->remove(key);
   f->raw(key, kGgufArray, le(uint32_t{kGgufBool}) + le(uint64_t{flags.size()}) + flags);
@@ -900,6 +941,237 @@ void put_layer(GgufFile* f, uint32_t layer) {
   f->tensors.push_back({"blk." + std::to_string(layer) + ".nextn.enorm.weight", {8}, kGgmlF32, std::string(32, '\0')});
 }
 }  // namespace
+
+TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
+  linnet_error err = {};
+  Source folder;
+  REQUIRE(source_from_folder("tests/golden/gemma4-e2b", &folder, &err) == LINNET_OK);
+  const GgufFile plain = written("tests/golden/gemma4-e2b");
+  const std::string p = "gemma4.";
+  const auto same = [&](const GgufFile& f) {
+    const Source got = imported([&](GgufFile& to) { to = f; });
+    for (uint32_t i = 0; i < folder.spec.n_layers; ++i) {
+      const LayerSpec x = layer_spec(got.spec, i), y = layer_spec(folder.spec, i);
+      CHECK(
+          (x.window == y.window && x.head_dim == y.head_dim && x.d_ff == y.d_ff && x.kv_back == y.kv_back && x.n_kv_heads == y.n_kv_heads));
+    }
+    CHECK((got.spec.rope_turned == folder.spec.rope_turned && got.spec.rope_freqs == 0));
+    CHECK(rows_of(got) == rows_of(folder));
+  };
+  same(plain);
+  // Published files hold keys of layers that look at others'; lists say the same as counts.
+  GgufFile f = plain;
+  for (const char* name : {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}) {
+    GgufFile::Tensor t = *f.tensor(std::string("blk.1.") + name);
+    t.name = std::string("blk.4.") + name;
+    f.tensors.push_back(t);
+  }
+  put_counts(&f, p + "attention.head_count_kv", {1, 1, 1, 1, 1, 1});
+  same(f);
+  f.tensors.push_back({"blk.4.attn_sinks.weight", {3}, kGgmlF32, std::string(12, 0)});
+  import_refused(f, kNot, {"blk.4.attn_sinks.weight", "has no place"});
+  f = plain;
+  put_counts(&f, p + "feed_forward_length", {20, 20, 20, 40, 40});
+  import_refused(f, kBad, {"feed_forward_length' = an array of 5 is not a list of 6 counts"});
+  f = plain;
+  put_counts(&f, p + "feed_forward_length", {20, 20, 20, 40, 40, 0});
+  import_refused(f, kBad, {"d_ff = 0"});
+  f = plain;
+  put_counts(&f, p + "attention.head_count_kv", {1, 1, 1, 1, 0, 1});
+  import_refused(f, kNot, {"head_count_kv", "0 is not supported"});
+  f = plain;
+  f.key(p + "attention.shared_kv_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{6});
+  import_refused(f, kNot, {"shared_kv_layers' = 6 of 6"});
+  f.key(p + "attention.shared_kv_layers")->value = le(uint32_t{kGgufU32}) + le(uint32_t{4});  // behind two layers with a window
+  import_refused(f, kNot, {"shared_kv_layers' = 4", "not one with a window and one without"});
+  for (const char* key : {"attention.key_length_swa", "attention.value_length_swa"}) {
+    f = plain;
+    f.remove(p + key);
+    import_refused(f, kBad, {p + key + "' is missing"});
+    f.u32(p + key, 6);
+    import_refused(f, kNot, {"value_length_swa = ", "beside key_length_swa = "});
+  }
+  f = plain;
+  f.remove("per_layer_token_embd.weight");
+  import_refused(f, kBad, {"per_layer_token_embd.weight' is missing"});
+  f = plain;
+  f.remove("rope_freqs.weight");
+  import_refused(f, kBad, {"rope_freqs.weight' is missing"});
+  // Other divisors stay what they are, in layers without a window.
+  f = plain;
+  f.tensor("rope_freqs.weight")->data.replace(8, 4, le(1.5f));
+  const Source other = imported([&](GgufFile& to) { to = f; });
+  CHECK((other.spec.rope_freqs == 1 && other.spec.rope_turned == 0));
+  CHECK(rows_of(other).at({kRopeFreqs, 0})[2] == 1.5f);
+  f = plain;
+  f.tensor("per_layer_token_embd.weight")->type = kGgmlQ8_0;
+  f.tensor("per_layer_token_embd.weight")->data = test::tensor_data(kGgmlQ8_0, 96 * 70, 3);
+  import_refused(f, kNot, {"per_layer_token_embd.weight': type Q8_0 in blocks of 32, of which a layer's 16 numbers"});
+  f = plain;
+  f.tensor("blk.2.layer_output_scale.weight")->data = le(0.0f);
+  import_refused(f, kNot, {"blk.2.layer_output_scale.weight' is 0"});
+
+  // What the router's norm is divided by comes back.
+  const GgufFile experts = written("tests/golden/gemma4-moe");
+  Source moe;
+  REQUIRE(source_from_folder("tests/golden/gemma4-moe", &moe, &err) == LINNET_OK);
+  CHECK(rows_of(imported([&](GgufFile& to) { to = experts; })) == rows_of(moe));
+  const Folder out;
+  Options o;
+  o.weights = LINNET_F32;
+  REQUIRE(convert_to_file("tests/golden/gemma4-moe", out.at("packed.gguf"), o, &err) == LINNET_OK);
+  o.plain = true;
+  REQUIRE(convert_to_file(out.at("packed.gguf"), out.at("again.gguf"), o, &err) == LINNET_OK);
+  Source again;
+  REQUIRE(source_from_gguf(out.at("again.gguf"), &again, &err) == LINNET_OK);
+  CHECK(rows_of(again) == rows_of(moe));
+
+  // The vocabulary goes by its merges, in a file that was packed, too.
+  f = plain;
+  f.remove("tokenizer.ggml.model");
+  const std::vector<std::string> tokens = {"<pad>",
+                                           "<eos>",
+                                           "<bos>",
+                                           "<unk>",
+                                           "\xE2\x96\x81",
+                                           "a",
+                                           "b",
+                                           "c",
+                                           "ab",
+                                           "abc",
+                                           "\xE2\x96\x81"
+                                           "a"};
+  const std::vector<std::string> merges = {"a b", "\xE2\x96\x81 a", "ab c"};
+  const auto texts = [](const std::vector<std::string>& list) {
+    std::string raw = le(uint32_t{kGgufString}) + le(uint64_t{list.size()});
+    for (const std::string& text : list) raw += test::lstr(text);
+    return raw;
+  };
+  f.text("tokenizer.ggml.model", "gemma4");
+  f.raw("tokenizer.ggml.tokens", kGgufArray, texts(tokens));
+  put_counts(&f, "tokenizer.ggml.token_type", {3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1});
+  f.raw("tokenizer.ggml.merges", kGgufArray, texts(merges));
+  f.u32("tokenizer.ggml.bos_token_id", 2);
+  const std::string path = out.put("m.gguf", f.bytes());
+  o.plain = false;
+  REQUIRE(convert_to_file(path, out.at("packed.gguf"), o, &err) == LINNET_OK);
+  o.plain = true;
+  for (const std::string& from : {path, out.at("packed.gguf")}) {
+    REQUIRE(convert_to_file(from, out.at("again.gguf"), o, &err) == LINNET_OK);
+    const std::string bytes = slurp(out.at("again.gguf"));
+    const auto g = std::make_unique<Gguf>();
+    REQUIRE(gguf_open(bytes.data(), bytes.size(), "again", g.get(), &err) == LINNET_OK);
+    GgufValue v;
+    CHECK((g->key("tokenizer.ggml.model", &v) && v.text == "gemma4"));
+    REQUIRE(g->key("tokenizer.ggml.merges", &v));
+    std::vector<std::string> got;
+    size_t pos = 0;
+    for (std::string_view text; gguf_next_string(v, &pos, &text);) got.emplace_back(text);
+    CHECK(got == merges);
+  }
+}
+
+TEST_CASE("GGUF: Gemma 3n's layers that look at earlier ones' keys, gates and streams, and what is refused") {
+  Source made;
+  ModelSpec& s = made.spec;
+  s = architecture_by_hf("gemma3n_text")->spec;
+  std::strncpy(s.architecture, "gemma3n_text", sizeof s.architecture - 1);
+  s.n_layers = 22, s.d_model = 16, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = 8, s.d_ff = 12, s.n_vocab = 20, s.n_context = 64;
+  s.rope_kind = kRopeHalves, s.rope_dim = 8, s.rope_base = 1e6, s.rope_local_base = 1e4, s.norm_eps = 1e-6, s.tied = 1;
+  s.rope_factor = s.rope_low = s.rope_high = 1, s.embd_scale = 4, s.window = 16, s.window_pattern = 2;
+  s.laurel_rank = 3, s.layer_embd = 16, s.layer_embd_vocab = 18, s.sparse_cut = static_cast<double>(deviations_below(0.95f));
+  std::vector<LayerSpec> layers;
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    layers.push_back(layer_spec(s, i));
+    layers[i].sparse = i < 10;
+    if (i >= 20) layers[i].kv_back = 2;
+  }
+  set_layers(&made, layers);
+  linnet_error err = {};
+  REQUIRE(each_tensor(s, [&](Role role, uint32_t layer) {
+            const uint32_t n = role_n(role, layer, s), k = role_row(role).matrix() ? role_k(role, layer, s) : 1;
+            const std::string data = test::tensor_data(kGgmlF32, uint64_t{n} * k, role * 31 + layer);
+            std::vector<float> values(size_t{n} * k);
+            std::memcpy(values.data(), data.data(), data.size());
+            if (role == kAttnVNorm) std::fill(values.begin(), values.end(), 1.0f);
+            SourceTensor t = computed_tensor(role, layer, values);
+            t.n = n, t.k = k;
+            t.rows = [values, k](uint32_t first, uint32_t count, float* to, linnet_error*) {
+              std::memcpy(to, values.data() + size_t{first} * k, size_t{count} * k * sizeof(float));
+              return LINNET_OK;
+            };
+            made.tensors.push_back(t);
+            return LINNET_OK;
+          }) == LINNET_OK);
+  Options o;
+  o.plain = true;
+  o.weights = LINNET_F32;
+  Rows want = rows_of(made);
+  Source source = made;
+  REQUIRE(to_gguf_conventions(&source, &err) == LINNET_OK);
+  Image image;
+  REQUIRE(write_to_memory(source, o, &image, &err) == LINNET_OK);
+  const GgufFile plain = parsed({reinterpret_cast<const char*>(image.data), image.bytes});
+  image_free(&image);
+  GgufFile f = plain;
+  Source got = imported([&](GgufFile& to) { to = f; });
+  // Readers have a row for every token; those past the last have the first one's.
+  std::vector<float>& table = want[{kLayerEmbd, 0}];
+  for (int i = 0; i < 2; ++i) table.insert(table.end(), table.begin(), table.begin() + 22 * 16);
+  CHECK(rows_of(got) == want);
+  CHECK((got.spec.layer_embd_vocab == 20 && got.spec.laurel_rank == 3 && got.spec.streams == kStreams &&
+         got.spec.sparse_cut == s.sparse_cut));
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    const LayerSpec a = layer_spec(got.spec, i);
+    CHECK((a.kv_back == layers[i].kv_back && a.sparse == layers[i].sparse && a.window == layers[i].window));
+  }
+  // Asked for by llama.cpp, which never reads them either.
+  REQUIRE(f.tensor("blk.21.attn_k.weight"));
+  CHECK(f.tensor("blk.21.attn_v.weight")->data == f.tensor("blk.19.attn_v.weight")->data);
+  for (const char* name : {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}) f.remove(std::string("blk.21.") + name);
+  CHECK(rows_of(imported([&](GgufFile& to) { to = f; })) == want);
+  const std::string p = "gemma3n.";
+  const auto refused = [&](const char* key, uint32_t value, const char* what, linnet_status status = kNot) {
+    GgufFile bad = plain;
+    bad.remove(p + key);
+    bad.u32(p + key, value);
+    import_refused(bad, status, {what});
+  };
+  refused("attention.shared_kv_layers", 3, "shared_kv_layers' = 3 of 22 layers is not supported, only 2");
+  refused("altup.num_inputs", 3, "'altup.num_inputs' = 3");
+  refused("altup.active_idx", 1, "'altup.active_idx' = 1");
+  refused("final_logit_softcapping", 12, "final_logit_softcapping' = 12");
+  refused("activation_sparsity_scale", 1, "is not a list of 22 numbers", kBad);
+  refused("attention.key_length_swa", 8, "attention.key_length_swa' = 8 is not supported");
+  const auto put_scales = [&](GgufFile* to, float first, float last) {
+    std::string raw = le(uint32_t{kGgufF32}) + le(uint64_t{22});
+    for (int i = 0; i < 22; ++i) raw += le(i < 10 ? first : last);
+    to->remove(p + "activation_sparsity_scale");
+    to->raw(p + "activation_sparsity_scale", kGgufArray, raw);
+  };
+  put_scales(&(f = plain), 1.28f, -INFINITY);
+  import_refused(f, kNot, {"activation_sparsity_scale': 1.28"});
+  put_scales(&(f = plain), NAN, -INFINITY);
+  import_refused(f, kNot, {"activation_sparsity_scale': "});
+  put_scales(&(f = plain), 1.6448536f, 1.6448536f);
+  import_refused(f, kNot, {"activation_sparsity_scale': 1.644854 of layer 10"});
+  put_scales(&(f = plain), 1.6448535f, -INFINITY);  // as another PyTorch rounds it
+  CHECK(imported([&](GgufFile& to) { to = f; }).spec.sparse_cut == static_cast<double>(1.6448535f));
+  (f = plain).remove(p + "activation_sparsity_scale");
+  CHECK(imported([&](GgufFile& to) { to = f; }).spec.sparse_cut == s.sparse_cut);
+  (f = plain).remove("blk.0.laurel_l.weight");
+  import_refused(f, kBad, {"blk.0.laurel_l.weight' is missing"});
+  f = plain;
+  f.tensor("altup_proj.weight")->dims = {16, 48};
+  import_refused(f, kBad, {"altup_proj.weight': dimensions 16 x 48 x 1 x 1, not 16 x 16 x 3"});
+  // What llama.cpp would take otherwise is not written.
+  layers[10].sparse = 1;
+  set_layers(&made, layers);
+  source = made;
+  REQUIRE(to_gguf_conventions(&source, &err) == LINNET_OK);
+  CHECK(write_to_memory(source, o, &image, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("activation_sparsity_scale") != std::string::npos);
+}
 
 TEST_CASE("GGUF import: gated delta nets are what their folders are") {
   for (const std::string name : {"qwen3-5", "qwen3-5-moe", "qwen3-next"}) {
@@ -1066,42 +1338,7 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
 }
 
 namespace {
-// The plain file that linnet writes of a golden, to be changed.
-GgufFile plain_of(const std::string& name) {
-  const Folder folder;
-  Options o;
-  o.plain = true, o.weights = LINNET_F32;
-  linnet_error err = {};
-  REQUIRE(convert_to_file("tests/golden/" + name, folder.at("plain.gguf"), o, &err) == LINNET_OK);
-  const std::string bytes = slurp(folder.at("plain.gguf"));
-  const auto g = std::make_unique<Gguf>();
-  REQUIRE(gguf_open(bytes.data(), bytes.size(), "plain", g.get(), &err) == LINNET_OK);
-  GgufFile f;
-  for (uint32_t i = 0; i < g->n_keys; ++i) {
-    std::string_view key;
-    GgufValue v;
-    g->key_entry(i, &key, &v);
-    const std::string value = v.type == kGgufString  ? test::lstr(std::string(v.text))
-                              : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
-                              : v.type == kGgufF32   ? le(static_cast<float>(v.f))
-                              : v.type == kGgufBool  ? std::string(1, static_cast<char>(v.u))
-                                                     : le(static_cast<uint32_t>(v.u));
-    f.raw(std::string(key), v.type, value);
-  }
-  for (uint32_t i = 0; i < g->n_tensors; ++i) {
-    GgufTensor t;
-    g->tensor_entry(i, &t);
-    f.tensors.push_back(
-        {std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
-  }
-  return f;
-}
-void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>& counts) {
-  f->remove(key);
-  std::string values;
-  for (const uint32_t n : counts) values += le(n);
-  f->raw(key, kGgufArray, le(uint32_t{kGgufU32}) + le(uint64_t{counts.size()}) + values);
-}
+GgufFile plain_of(const std::string& name) { return written("tests/golden/" + name); }
 void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
 }  // namespace
 

@@ -99,6 +99,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"qwen3-5", LINNET_I8, LINNET_F16, 0, 40},
                {"kimi-linear", LINNET_I8, LINNET_I8},
                {"gemma4-e2b", LINNET_I8, LINNET_I8},
+               {"gemma3n", LINNET_I8, LINNET_I8},
                {"granite4-h", LINNET_I8, LINNET_I8},
                {"granite4-h-moe", LINNET_I8, LINNET_F16, 2, 40},
                {"nemotron-h-moe", LINNET_I8, LINNET_I8},

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "platform/arena.h"
 #include "runtime/convert/tokenizer_build.h"
@@ -273,6 +274,83 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
   }
   for (const Watched& w : watched) REQUIRE(mprotect(w.from, w.bytes, PROT_READ | PROT_WRITE) == 0);
   REQUIRE(sigaction(SIGSEGV, &before, nullptr) == 0);
+}
+
+TEST_CASE("embeddings of layers: a token's own pages of their table are read, and caps do not count it") {
+  const Model model("synthetic:layers-tiny", LINNET_I8);
+  const auto gguf = std::make_unique<linnet::Gguf>();
+  linnet_error err{};
+  linnet::ModelSpec spec;
+  linnet::Matrix m;
+  check(linnet::gguf_open(model.image.data, model.image.bytes, "image", gguf.get(), &err), err);
+  check(linnet::spec_read(*gguf, &spec, &err), err);
+  check(linnet::find_matrix(*gguf, linnet::kLayerEmbd, 0, spec, &m, &err), err);
+  const uint64_t bytes = linnet::packed_bytes(m.format, m.n, m.k);
+  CHECK(model.desc.layer_embd_bytes == bytes);
+  CHECK(bytes >= uint64_t{spec.layer_embd_vocab} * spec.n_layers * spec.layer_embd);
+  CHECK(Model("synthetic:wide-tiny", LINNET_I8).desc.layer_embd_bytes == 0);
+
+  Session s(model, params(LINNET_I8, 2, 8, 1, 64));
+  const auto table = reinterpret_cast<uintptr_t>(m.panels), first = (table + kPage - 1) / kPage * kPage,
+             end = (table + bytes) / kPage * kPage;
+  REQUIRE(end > first + 64 * kPage);
+  watched.clear();
+  watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, std::make_unique<std::atomic<bool>[]>((end - first) / kPage)});
+  struct sigaction act{}, before{};
+  act.sa_sigaction = on_fault;
+  act.sa_flags = SA_SIGINFO;
+  REQUIRE(sigaction(SIGSEGV, &act, &before) == 0);
+  REQUIRE(mprotect(watched[0].from, watched[0].bytes, PROT_NONE) == 0);
+  std::set<size_t> own;  // pages that hold rows of these tokens, and their scales
+  const auto add = [&](uint64_t from, uint64_t size) {
+    for (uint64_t at = from / kPage * kPage; at < from + size; at += kPage)
+      if (at >= first && at < end) own.insert((at - first) / kPage);
+  };
+  const auto prefill = [&](const Tokens& tokens) {
+    const uint64_t panel = linnet::panel_bytes(m.format, m.k), scales = linnet::panel_scale_bytes(m.format, m.k);
+    for (const int32_t token : tokens)
+      for (uint32_t layer = 0; layer < spec.n_layers; ++layer) {
+        const uint64_t p = (static_cast<uint64_t>(token) * spec.n_layers + layer) / 16;
+        add(table + p * panel, panel);
+        add(reinterpret_cast<uintptr_t>(m.scales) + p * scales, scales);
+      }
+    s.prefill(tokens);
+    size_t read = 0;
+    for (size_t i = 0; i < watched[0].pages(); ++i) {
+      if (watched[0].read[i]) CHECK(own.count(i) == 1);
+      read += watched[0].read[i];
+    }
+    return read;
+  };
+  const size_t one = prefill({7});
+  CHECK((one >= 1 && one <= 4));
+  const size_t more = prefill({100, 200, 300, 400, 500, 7});
+  CHECK((more >= one + 5 && more <= 6 * 4));  // negative control: other tokens read others
+  CHECK(more < watched[0].pages() / 4);
+  REQUIRE(mprotect(watched[0].from, watched[0].bytes, PROT_READ | PROT_WRITE) == 0);
+  REQUIRE(sigaction(SIGSEGV, &before, nullptr) == 0);
+
+  // A cap is for what is read whole.
+  linnet_need own_bytes{}, session{};
+  own_bytes.size = session.size = sizeof own_bytes;
+  const linnet_view file = model.image.view();
+  auto p = params(LINNET_I8, 1, 8, 1, 64);
+  check(linnet_model_need(&file, nullptr, &own_bytes, &err), err);
+  check(linnet_session_need(model.m, &p, &session, &err), err);
+  linnet_profile profile{};
+  profile.size = sizeof profile;
+  void* const memory = linnet_mem_alloc(own_bytes.bytes);
+  for (const uint64_t less : {0u, 1u}) {
+    linnet_model* capped = nullptr;
+    profile.memory_bytes = model.desc.weight_bytes - bytes + own_bytes.bytes + session.bytes - less;
+    check(linnet_model_init(&capped, memory, own_bytes.bytes, &file, &profile, &err), err);
+    CHECK(linnet_session_need(capped, &p, &session, &err) == (less ? LINNET_TOO_SMALL : LINNET_OK));
+    linnet_model_fini(capped);
+  }
+  linnet_model* capped = nullptr;
+  profile.memory_bytes = model.desc.weight_bytes - bytes;
+  CHECK(linnet_model_init(&capped, memory, own_bytes.bytes, &file, &profile, &err) == LINNET_TOO_SMALL);
+  linnet_mem_free(memory, own_bytes.bytes);
 }
 
 TEST_CASE("in blocks nothing is placed that was not counted") {

@@ -488,6 +488,61 @@ TEST_CASE("config: Gemma 4 as it is published, with parts that see and hear") {
           LINNET_UNSUPPORTED, "'per_layer_config'");
 }
 
+TEST_CASE("config: Gemma 3n as it is published, with parts that see and hear") {
+  HfConfig c;
+  const auto read = [&c](const std::string& text, Error* e) { return read_config(text, "config.json", &c, e); };
+  std::string types, pattern, widths;
+  for (int i = 0; i < 30; ++i) {
+    const char* comma = i ? ", " : "";
+    types += comma + std::string((i + 1) % 5 ? "\"sliding_attention\"" : "\"full_attention\"");
+    pattern += comma + std::string(i < 10 ? "0.95" : "0.0");
+    widths += comma + std::string("8192");
+  }
+  const std::string e2b =
+      R"({"architectures": ["Gemma3nForConditionalGeneration"], "audio_config": {"hidden_size": 1536}, "audio_soft_tokens_per_image": 188, "audio_token_id": 262273, "boa_token_id": 256000,
+      "boi_token_id": 255999, "eoa_token_id": 262272, "eoi_token_id": 262144, "eos_token_id": [1, 106], "image_token_id": 262145, "initializer_range": 0.02, "model_type": "gemma3n",
+      "text_config": {"activation_sparsity_pattern": [)" +
+      pattern +
+      R"(], "altup_active_idx": 0, "altup_coef_clip": 120.0, "altup_correct_scale": true, "altup_lr_multiplier": 1.0, "altup_num_inputs": 4, "attention_bias": false, "attention_dropout": 0.0,
+      "final_logit_softcapping": 30.0, "head_dim": 256, "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2048, "hidden_size_per_layer_input": 256, "initializer_range": 0.02,
+      "intermediate_size": [)" +
+      widths + R"(], "laurel_rank": 64, "layer_types": [)" + types +
+      R"(], "max_position_embeddings": 32768, "model_type": "gemma3n_text", "num_attention_heads": 8, "num_hidden_layers": 30, "num_key_value_heads": 2, "num_kv_shared_layers": 10,
+      "query_pre_attn_scalar": 256, "rms_norm_eps": 1e-06, "rope_local_base_freq": 10000.0, "rope_scaling": null, "rope_theta": 1000000.0, "sliding_window": 512, "torch_dtype": "bfloat16",
+      "use_cache": true, "vocab_size": 262400, "vocab_size_per_layer_input": 262144}, "torch_dtype": "bfloat16", "vision_config": {"architecture": "mobilenetv5_300m_enc"},
+      "vision_soft_tokens_per_image": 256})";
+  ACCEPTED(read(e2b, e));
+  const ModelSpec& s = c.spec;
+  CHECK((s.streams == 4 && s.laurel_rank == 64 && s.layer_embd == 256 && s.layer_embd_vocab == 262144 && s.n_vocab == 262400 && s.tied));
+  CHECK((s.attn_scale == 1 && s.logit_softcap == 30 && s.v_norm && s.d_ff == 8192 && s.rope_base == 1e6 && s.rope_local_base == 1e4));
+  CHECK(s.sparse_cut == static_cast<double>(1.6448535919189453f));  // what PyTorch's icdf gives
+  const LayerSpec sparse = layer_spec(s, 9), own = layer_spec(s, 19), window = layer_spec(s, 20), all = layer_spec(s, 29);
+  CHECK((sparse.sparse == 1 && own.sparse == 0 && own.kv_back == 0 && own.window == 0));
+  CHECK((window.window == 512 && window.kv_back == 2 && all.window == 0 && all.kv_back == 10));
+  const HfTensor* found = nullptr;
+  uint32_t layer = 0;
+  CHECK(hf_tensor_find(c.names, "model.language_model.layers.3.altup.correct_output_scale", &found, &layer) == HfName::kKnown);
+  CHECK(hf_tensor_find(c.names, "model.language_model.altup_projections.2.weight", &found, &layer) == HfName::kKnown);
+  CHECK(hf_tensor_find(c.names, "model.vision_tower.timm_model.x", &found, &layer) == HfName::kIgnored);
+  REFUSED(read(replaced(e2b, "\"altup_num_inputs\": 4", "\"altup_num_inputs\": 3"), e), LINNET_UNSUPPORTED,
+          "'text_config.altup_num_inputs' 3 is not supported, only 4");
+  REFUSED(read(replaced(e2b, "\"altup_active_idx\": 0", "\"altup_active_idx\": 1"), e), LINNET_UNSUPPORTED, "altup_active_idx' 1");
+  REFUSED(read(replaced(e2b, "\"altup_correct_scale\": true", "\"altup_correct_scale\": false"), e), LINNET_UNSUPPORTED,
+          "altup_correct_scale' false");
+  REFUSED(read(replaced(e2b, "[0.95, ", "[0.9, "), e), LINNET_UNSUPPORTED, "'activation_sparsity_pattern' 0.95 beside 0.9");
+  REFUSED(read(replaced(e2b, "[0.95, ", "["), e), LINNET_BAD_FILE, "not a list with one entry per layer");
+  REFUSED(read(replaced(e2b, "[0.95, ", "[1.0, "), e), LINNET_BAD_FILE, "numbers from 0 to below 1");
+  REFUSED(read(replaced(e2b, "[8192, ", "[8193, "), e), LINNET_BAD_FILE, "intermediate_size");
+  REFUSED(read(replaced(e2b, "\"num_kv_shared_layers\": 10", "\"num_kv_shared_layers\": 30"), e), LINNET_UNSUPPORTED,
+          "'num_kv_shared_layers' 30 of 30");
+  REFUSED(read(replaced(e2b, "\"laurel_rank\": 64", "\"laurel_rank\": 0"), e), LINNET_BAD_FILE, "laurel_rank");
+  // What is absent is as in E4B.
+  const std::string pattern_key = "\"activation_sparsity_pattern\": [" + pattern + "], ";
+  ACCEPTED(read(replaced(replaced(e2b, pattern_key.c_str(), ""), "\"num_kv_shared_layers\": 10,", ""), e));
+  CHECK((c.spec.sparse_cut > 1.6448 && layer_spec(c.spec, 9).sparse && !layer_spec(c.spec, 10).sparse));
+  CHECK((layer_spec(c.spec, 14).kv_back == 0 && layer_spec(c.spec, 15).kv_back == 2));
+}
+
 TEST_CASE("config: Gemma 3 and Mistral 3 as they are published, with a part that sees") {
   HfConfig c;
   const auto read = [&c](const std::string& text, Error* e) { return read_config(text, "config.json", &c, e); };
