@@ -1338,36 +1338,7 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
 }
 
 namespace {
-// The plain file that linnet writes of a golden, to be changed.
-GgufFile plain_of(const std::string& name) {
-  const Folder folder;
-  Options o;
-  o.plain = true, o.weights = LINNET_F32;
-  linnet_error err = {};
-  REQUIRE(convert_to_file("tests/golden/" + name, folder.at("plain.gguf"), o, &err) == LINNET_OK);
-  const std::string bytes = slurp(folder.at("plain.gguf"));
-  const auto g = std::make_unique<Gguf>();
-  REQUIRE(gguf_open(bytes.data(), bytes.size(), "plain", g.get(), &err) == LINNET_OK);
-  GgufFile f;
-  for (uint32_t i = 0; i < g->n_keys; ++i) {
-    std::string_view key;
-    GgufValue v;
-    g->key_entry(i, &key, &v);
-    const std::string value = v.type == kGgufString  ? test::lstr(std::string(v.text))
-                              : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
-                              : v.type == kGgufF32   ? le(static_cast<float>(v.f))
-                              : v.type == kGgufBool  ? std::string(1, static_cast<char>(v.u))
-                                                     : le(static_cast<uint32_t>(v.u));
-    f.raw(std::string(key), v.type, value);
-  }
-  for (uint32_t i = 0; i < g->n_tensors; ++i) {
-    GgufTensor t;
-    g->tensor_entry(i, &t);
-    f.tensors.push_back(
-        {std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
-  }
-  return f;
-}
+GgufFile plain_of(const std::string& name) { return written("tests/golden/" + name); }
 void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
 }  // namespace
 
