@@ -357,7 +357,8 @@ INLINE void row_sums(Tq2, Sums* s) {
 // take all bytes 256 times their sum is made of the bytes as they are, which costs a product more and not the taking of digits.
 template <class Sums>
 struct DigitSum {
-  static constexpr bool kByBytes = Sums::Product::kMost == 255 && (Sums::kRows == 1 || Sums::kRows * 16 <= Sums::Product::kRegisters);
+  static constexpr bool kInRegisters = Sums::kRows == 1 || Sums::kRows * 8 <= Sums::Product::kRegisters;
+  static constexpr bool kByBytes = Sums::Product::kMost == 255 && kInRegisters && Sums::kRows <= 2;
   typename Sums::template Sum<kByBytes ? 255 : 2> sum[1 + kByBytes];
   INLINE void add(const Sums& s, Bytes v, Bytes next, const int8_t* x) {
     s.add(&sum[0], kByBytes ? v : thirds(v), x);
@@ -375,9 +376,15 @@ struct DigitSum {
 template <class Sums>
 INLINE void row_sums(Tq1, Sums* s) {
   const BlockRows& b = s->block;
+  const auto each = [](size_t n, const auto& line) __attribute__((always_inline)) {  // sums that are in memory take a loop, of less code
+    if constexpr (DigitSum<Sums>::kInRegisters)
+      UNROLL for (size_t t = 0; t < n; ++t) line(t);
+    else
+      for (size_t t = 0; t < n; ++t) line(t);
+  };
   {
     DigitSum<Sums> sum[5];
-    UNROLL for (size_t t = 0; t < 8; ++t) {
+    each(8, [&](size_t t) __attribute__((always_inline)) {
       b.ask(t);
       Bytes v = load_bytes(b.lines + t * 64);
       UNROLL for (size_t g = 0; g < 5; ++g) {
@@ -385,18 +392,18 @@ INLINE void row_sums(Tq1, Sums* s) {
         sum[g].add(*s, v, next, b.x + g * 32 + t * 4);
         v = next;
       }
-    }
+    });
     UNROLL for (size_t g = 0; g < 5; ++g) s->put(sum[g].total(), g);
   }
   DigitSum<Sums> sum[3];
-  UNROLL for (size_t t = 0; t < 4; ++t) {
+  each(4, [&](size_t t) __attribute__((always_inline)) {
     Bytes v = Tq1::rest(b.entry, t);
     UNROLL for (size_t digit = 0; digit < 5; ++digit) {
       const Bytes next = plus(v, plus(v, v));
       sum[digit / 2].add(*s, v, next, b.x + 160 + digit * 16 + t * 4);
       v = next;
     }
-  }
+  });
   Bytes v = Tq1::rest(b.entry, 4);
   UNROLL for (size_t digit = 0; digit < 4; ++digit) {
     const Bytes next = plus(v, plus(v, v));

@@ -182,6 +182,7 @@ struct Architecture {
   bool gemma3n = false;                  // residual streams beside each other, and so on (read_gemma3n)
   bool mamba = false;                    // some layers may be Mamba-2; others are called "attention", and RoPE is said in words
   bool mamba_alone = false;              // all layers are, and nothing else
+  bool mamba_beside = false;             // all layers are, with attention beside it, and matrices have factors (Falcon-H1)
   bool one_step = false;                 // a layer is a mixer or a feed-forward step, as layer_types or hybrid_override_pattern say
   ModelSpec spec = {};          // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* ignored[3] = {};  // keys that published files have and transformers does not read in this family

@@ -244,7 +244,7 @@ const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
 namespace {
 
-const TensorRole *const kNoMixerRoles = nullptr, *const kNothingRoles = nullptr;
+const TensorRole *const kNoMixerRoles = nullptr, *const kAttentionMambaRoles = nullptr, *const kNothingRoles = nullptr;
 const TensorRole kModelRoles[] = {LINNET_MODEL_ROLES(LINNET_MODEL_ROLE)};
 const TensorRole kNormRoles[] = {LINNET_NORM_ROLES(LINNET_LAYER_ROLE)};
 
@@ -393,12 +393,16 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
       return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": a gated delta net whose key heads with their values have ", n,
                   " channels, more than ", kMostDeltaFloats);
   }
-  if (l.mixer == kMixerMamba &&
-      (s.conv_taps < 2 || l.window || l.rope != LayerRope::kNone || !s.mamba_heads || !s.mamba_groups || !s.mamba_head_dim ||
-       !s.mamba_state_dim || s.mamba_heads % s.mamba_groups || (s.mamba_dt_max > 0 && s.mamba_dt_max < s.mamba_dt_min)))
+  if ((l.mixer == kMixerMamba || l.mixer == kMixerAttentionMamba) &&
+      (s.conv_taps < 2 || l.window || (l.rope != LayerRope::kNone && l.mixer == kMixerMamba) || !s.mamba_heads || !s.mamba_groups ||
+       !s.mamba_head_dim || !s.mamba_state_dim || s.mamba_heads % s.mamba_groups ||
+       (s.mamba_dt_max > 0 && s.mamba_dt_max < s.mamba_dt_min)))
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": Mamba-2 of conv_taps = ", s.conv_taps, ", ", s.mamba_heads, " heads of ",
                 s.mamba_head_dim, " in ", s.mamba_groups, " groups of ", s.mamba_state_dim, ", window and rope ", l.window, " and ",
                 static_cast<uint32_t>(l.rope), ", or with mamba_dt_max below mamba_dt_min");
+  if (l.mixer == kMixerAttentionMamba && (s.residual != kResidualSerial || s.attn_gate))
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": attention beside Mamba-2 with residual = ", s.residual,
+                " and attn_gate = ", s.attn_gate);
   if ((l.mixer == kMixerNoMixer || l.feed_forward == kFeedForwardNothing) && s.residual != kResidualSerial)
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": without a mixer or a feed-forward step beside residual = ", s.residual);
   if (l.mixer == kMixerNoMixer && (l.rope != LayerRope::kNone || l.window))

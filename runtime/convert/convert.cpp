@@ -127,7 +127,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
   if (!options.plain) {
     uint32_t version = spec_version(s);
     for (const SourceTensor& t : source.tensors)
-      if (format_by_use(packed_format(t, options))) version = kByUseVersion;
+      if (format_by_use(packed_format(t, options)) && version < kByUseVersion) version = kByUseVersion;
     b->u32(kLayoutKey, version);
     for (size_t i = 0; i < kSpecFieldCount; ++i) {
       const SpecField& f = kSpecFields[i];
@@ -611,7 +611,10 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
                 out->spec.n_vocab, " logits");
   if (const Architecture* a = architecture_by_hf(out->spec.architecture); a && a->gemma4 && !out->tokenizer.merges.empty())
     out->tokenizer.gguf_model = out->tokenizer.gguf_pre = "gemma4";  // whose readers go by the merges
-  if (!packed) mark_chat_tokens(out);                                // packed files have the marks
+  if (options.plain && !out->tokenizer.gguf_model.empty() && out->tokenizer.gguf_pre.empty())
+    return fail(err, LINNET_UNSUPPORTED, PathName(src),
+                ": GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts, so that a plain file would give wrong tokens");
+  if (!packed) mark_chat_tokens(out);  // packed files have the marks
   match_groups(out, options);
   if (!options.plain) LINNET_TRY(check_groups(*out, options, err));
   LINNET_TRY(order_inputs(out, options, err));

@@ -322,6 +322,23 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
   };
 }
 
+// A tensor with factors is what its values are: codes would need scales of their own.
+void multiply_rows(const HfConfig& config, SourceTensor* t) {
+  bool any = false;
+  for (uint32_t i = 0; i < t->n && !any; ++i) any = config.factors(t->role, i) != std::pair(1.0f, 1.0f);
+  if (!any) return;
+  t->exact_rows = nullptr, t->gguf_blocks = nullptr, t->outer = nullptr, t->panel = nullptr, t->order = nullptr;
+  t->own = LINNET_FORMAT_DEFAULT;
+  t->rows = [rows = t->rows, factors = config.factors, role = t->role, k = t->k](uint32_t first, uint32_t count, float* to, Error* e) {
+    LINNET_TRY(rows(first, count, to, e));
+    for (uint32_t i = first; i < first + count; ++i, to += k) {
+      const auto [by, then] = factors(role, i);
+      for (uint32_t j = 0; j < k; ++j) to[j] = to[j] * by * then;
+    }
+    return LINNET_OK;
+  };
+}
+
 Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
   if (add_computed(in->config, role, layer, out)) return LINNET_OK;
   const TensorRole& want = role_row(role);
@@ -349,6 +366,7 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
   } else {
     LINNET_TRY(one_by_one ? add_by_head(in, *entry, layer, &tensor, out->keep, err) : read_tensor(in, *entry, out, &tensor, err));
   }
+  if (in->config.factors) multiply_rows(in->config, &tensor);
   if (float scale = 0; role == kLayerScale) {  // in packed files 0 counts as 1
     LINNET_TRY(tensor.rows(0, 1, &scale, err));
     if (scale == 0) return fail(err, LINNET_UNSUPPORTED, "tensor '", tensor.source_name, "' is 0: not supported");

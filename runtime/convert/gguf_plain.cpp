@@ -315,15 +315,16 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
   b->u32(p + "block_count", s.n_layers);
   b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
   std::vector<int32_t> heads, widths;
-  bool attends = false, feeds = false, passed = false;  // some layers do, some do not feed
-  bool wider = s.streams, fewer = false;                // some layers than others, or in a family whose files have lists
+  bool attends = false, feeds = false, passed = false, beside = false;  // some layers do, some do not feed
+  bool wider = s.streams, fewer = false;                                // some layers than others, or in a family whose files have lists
   uint32_t head_dim = absorbed ? s.head_dim : s.qk_nope_dim + s.qk_rope_dim;  // of layers that see all
   for (uint32_t i = s.n_layers; i--;)
     if (const LayerSpec l = layer_spec(s, i); !l.window && !s.kv_lora_rank) head_dim = l.head_dim;
   for (uint32_t i = 0; i < s.n_layers; ++i) {
     const LayerSpec l = layer_spec(s, i);
+    beside = beside || l.mixer == kMixerAttentionMamba;
     const bool heads_of_own = l.mixer == kMixerAttention || l.mixer == kMixerLatent;
-    attends = attends || heads_of_own;
+    attends = attends || heads_of_own || beside;
     feeds = feeds || l.feed_forward != kFeedForwardNothing;
     passed = passed || l.feed_forward == kFeedForwardNothing;
     wider = wider || (l.feed_forward == kFeedForwardDense && l.d_ff != s.d_ff);
@@ -339,7 +340,7 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
     b->u32(p + "feed_forward_length", passed ? 0 : d_ff);
   b->u32(p + "attention.head_count", attends || feeds ? s.n_heads : 0);
   if (!attends && !feeds) return;  // Mamba-2 alone
-  if (fewer || ((s.conv_taps || passed) && (!s.delta_value_heads || s.delta_by_key)))
+  if (fewer || ((s.conv_taps || passed) && !beside && (!s.delta_value_heads || s.delta_by_key)))
     b->i32s(p + "attention.head_count_kv", heads);
   else
     b->u32(p + "attention.head_count_kv", absorbed ? s.n_kv_heads : s.n_heads);
@@ -385,7 +386,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     b->u32(p + "ssm.group_count", s.mamba_groups);
     b->u32(p + "ssm.inner_size", s.mamba_heads * s.mamba_head_dim);
     b->u32(p + "ssm.time_step_rank", s.mamba_heads);
-    if (!a.mamba_alone) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
+    if (!a.mamba_alone && !a.mamba_beside) b->boolean(p + "rope.scaling.finetuned", s.rope_kind != kRopeNone);
     if (shared_by_key(a, s)) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
   }
   if (a.falcon) b->text(p + "tensor_data_layout", "jploski");

@@ -250,7 +250,8 @@ class MetadataReader {
                      : number(arch_->experts.everywhere ? "expert_feed_forward_length" : "feed_forward_length", true, &s->d_ff));
       LINNET_TRY(number("attention.head_count", true, &s->n_heads));
       s->n_kv_heads = s->n_heads;
-      const bool by_layer = arch_->short_conv || mamba_ || s->delta_by_key || (get("attention.head_count_kv", &v) && v.type == kGgufArray);
+      const bool by_layer = arch_->short_conv || (mamba_ && !arch_->mamba_beside) || s->delta_by_key ||
+                            (get("attention.head_count_kv", &v) && v.type == kGgufArray);
       LINNET_TRY(by_layer ? kv_heads(s) : number("attention.head_count_kv", false, &s->n_kv_heads));
     }
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
@@ -652,6 +653,7 @@ class MetadataReader {
   }
   Status mamba_layers(ModelSpec* s) {
     bool some = false;
+    if (arch_->mamba_beside) convolves_.assign(s->n_layers, true);
     for (uint32_t i = 0; i < s->n_layers && mamba_; ++i) some = some || (convolves_[i] && (widths_.empty() || !widths_[i]));
     if (some)
       LINNET_TRY(mamba_sizes(s));
@@ -674,8 +676,8 @@ class MetadataReader {
         if (width) continue;
       }
       if (!convolves_[i]) continue;
-      layers[i].mixer = kMixerMamba;
-      layers[i].rope = LayerRope::kNone;
+      layers[i].mixer = arch_->mamba_beside ? kMixerAttentionMamba : kMixerMamba;
+      if (!arch_->mamba_beside) layers[i].rope = LayerRope::kNone;
     }
     set_layers(s, &layers_, layers);
     return LINNET_OK;
@@ -692,6 +694,7 @@ class MetadataReader {
                     s->mamba_groups);
     s->mamba_head_dim = inner / s->mamba_heads;
     s->mamba_conv_bias = in_layers(".ssm_conv1d.bias");
+    if (arch_->mamba_beside) s->mamba_norm = in_layers(".ssm_norm.weight") ? kMambaNormLast : kMambaNormNone;
     return LINNET_OK;
   }
   // Gemma 3n and 4: one for all layers or a list.

@@ -136,7 +136,7 @@ Status read_weights(const nlohmann::json& w, const char* label, const std::strin
     LINNET_TRY(quant_block_size(size ? *size : nlohmann::json(), label, "block_structure", &s->block_rows, &s->group, err));
   }
   const nlohmann::json* order = json_member(w, "actorder");
-  s->act_order = order && (*order == "group" || *order == "dynamic" || *order == true);
+  s->act_order = order && (json_is(*order, "group") || json_is(*order, "dynamic") || *order == true);
   return LINNET_OK;
 }
 

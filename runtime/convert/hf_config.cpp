@@ -259,8 +259,8 @@ class ConfigReader : ConfigKeys {
     if (const json* list = json_member(config_, "mlp_layer_types"); list && !list->is_null()) {
       if (!list->is_array() || list->size() != spec->n_layers) return wrong("mlp_layer_types", *list, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
-        moe[i] = (*list)[i] == "sparse";
-        if (!moe[i] && (*list)[i] != "dense") return wrong("mlp_layer_types", (*list)[i], "a list of \"dense\" and \"sparse\"");
+        moe[i] = json_is((*list)[i], "sparse");
+        if (!moe[i] && !json_is((*list)[i], "dense")) return wrong("mlp_layer_types", (*list)[i], "a list of \"dense\" and \"sparse\"");
       }
     }
     if (const json* list = json_member(config_, "moe_layers"); list && !list->is_null()) {
@@ -354,7 +354,7 @@ class ConfigReader : ConfigKeys {
   // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = spec->alibi ? kRopeNone : arch_->rope_hf;
-    if (arch_->mamba && arch_->absent.rotary == 0) {  // Granite
+    if (arch_->form.mamba) {  // Granite
       std::string kind = "nope";
       if (get_string(config_, "position_embedding_type", &kind) == Got::kWrong || (kind != "rope" && kind != "nope"))
         return wrong("position_embedding_type", *json_member(config_, "position_embedding_type"), "\"rope\" or \"nope\"");
@@ -405,7 +405,7 @@ class ConfigReader : ConfigKeys {
     if (local && !local->is_null()) {
       if (spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
       for (const auto& [key, value] : *local->get_ptr<const json::object_t*>())
-        if (!value.is_null() && key != "rope_theta" && !((key == "rope_type" || key == "type") && value == "default"))
+        if (!value.is_null() && key != "rope_theta" && !((key == "rope_type" || key == "type") && json_is(value, "default")))
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
@@ -705,12 +705,13 @@ class ConfigReader : ConfigKeys {
     if (const json* value = json_member(config_, "sliding_window"); window && value)
       if (get_u32(config_, "sliding_window", &window) != Got::kFound || window == 0)
         return wrong("sliding_window", *value, "a count above 0");
-    const auto windowed = [&](uint32_t i) { return window && types[i] == "sliding_attention"; };
+    const auto windowed = [&](uint32_t i) { return window && json_is(types[i], "sliding_attention"); };
     for (uint32_t i = 0; i < spec->n_layers; ++i)
-      if (types[i] != "full_attention" && types[i] != name && !windowed(i))
+      if (!json_is(types[i], "full_attention") && !json_is(types[i], name) && !windowed(i))
         return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(types[i]), " is not supported");
-    if (std::find(types.begin(), types.end(), "sliding_attention") == types.end()) spec->rope_local_base = 0;
-    LINNET_TRY(set_mixers(spec, mixer, [&](uint32_t i) { return types[i] != name; }));
+    if (std::none_of(types.begin(), types.end(), [](const json& type) { return json_is(type, "sliding_attention"); }))
+      spec->rope_local_base = 0;
+    LINNET_TRY(set_mixers(spec, mixer, [&](uint32_t i) { return !json_is(types[i], name); }));
     std::vector<LayerSpec> layers;
     for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
       layers.push_back(layer_spec(*spec, i));
@@ -907,10 +908,6 @@ class ConfigReader : ConfigKeys {
     return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return std::find(full->begin(), full->end(), i + 1) != full->end(); });
   }
 
-  static bool is(const json& value, std::string_view text) {
-    const auto* s = value.get_ptr<const json::string_t*>();
-    return s && *s == text;
-  }
   // Layers of attention and of Mamba-2; where layer_types are not said all are the latter.
   Status read_mamba(ModelSpec* spec) {
     if (const json* window = json_member(config_, "sliding_window"); window && !window->is_null())
@@ -929,10 +926,15 @@ class ConfigReader : ConfigKeys {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
-        attends[i] = is(type, "attention") || is(type, "full_attention");
-        if (!attends[i] && !is(type, "mamba") && !is(type, "linear_attention"))
+        attends[i] = json_is(type, "attention") || json_is(type, "full_attention");
+        const bool other = arch_->mamba_beside ? json_is(type, "hybrid") : json_is(type, "mamba") || json_is(type, "linear_attention");
+        if (!other && (!attends[i] || arch_->mamba_beside))
           return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
       }
+    }
+    if (arch_->mamba_beside) {
+      LINNET_TRY(read_mamba_sizes(spec));
+      return read_beside(spec);
     }
     if (std::find(attends.begin(), attends.end(), false) == attends.end()) {
       without_mamba(spec);
@@ -952,19 +954,89 @@ class ConfigReader : ConfigKeys {
     spec->mamba_conv_bias = bias;
     LINNET_TRY(read_flag("mamba_proj_bias", false, &bias));
     if (bias) return refuse(LINNET_UNSUPPORTED, "'", shown("mamba_proj_bias"), "' true is not supported");
-    uint32_t expand = 2;
+    uint32_t expand = 2, d_ssm = arch_->mamba_beside && !json_member(config_, "mamba_d_ssm") ? 1024 : 0;
     LINNET_TRY(read_count("mamba_expand", &expand));
-    const uint64_t inner = uint64_t{expand} * spec->d_model;
+    if (arch_->mamba_beside) LINNET_TRY(read_count("mamba_d_ssm", &d_ssm));
+    const uint64_t inner = d_ssm ? d_ssm : uint64_t{expand} * spec->d_model;
     if (spec->mamba_heads == 0) return missing("mamba_n_heads");
-    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || is(*dim, "auto"))
+    if (const json* dim = json_member(config_, "mamba_d_head"); !dim || dim->is_null() || json_is(*dim, "auto"))
       spec->mamba_head_dim = static_cast<uint32_t>(inner / spec->mamba_heads);
     else
       LINNET_TRY(read_number(config_, "mamba_d_head", &ModelSpec::mamba_head_dim, spec));
     if ((!arch_->one_step || arch_->mamba_alone) && uint64_t{spec->mamba_heads} * spec->mamba_head_dim != inner)
       return refuse(LINNET_BAD_FILE, "'", shown("mamba_n_heads"), "' ", spec->mamba_heads, " times '", shown("mamba_d_head"), "' ",
                     spec->mamba_head_dim, " is not '", shown("mamba_expand"), "' ", expand, " times '", shown("hidden_size"), "' ",
-                    spec->d_model);
+                    spec->d_model, d_ssm ? ", which is 'mamba_d_ssm' " + std::to_string(d_ssm) : "");
     return LINNET_OK;
+  }
+  // Falcon-H1: norms of what states give are by choice, and most matrices have factors, which go into their weights. Those of embedding and
+  // LM head stand in the spec where these are one.
+  Status read_beside(ModelSpec* spec) {
+    bool norm = false, first = true;
+    LINNET_TRY(read_flag("mamba_rms_norm", false, &norm));
+    LINNET_TRY(read_flag("mamba_norm_before_gate", true, &first));
+    spec->mamba_norm = !norm ? kMambaNormNone : first ? kMambaNormFirst : kMambaNormLast;
+    std::vector<LayerSpec> layers;
+    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {  // more are refused
+      layers.push_back(layer_spec(*spec, i));
+      layers[i].mixer = kMixerAttentionMamba;
+    }
+    if (!layers.empty()) set_layers(spec, &out_->layers, layers);
+    std::vector<float> embd(1, 1), head = embd, key = embd, attn_in = embd, attn_out = embd, in = embd, out = embd, mlp(2, 1), parts(5, 1);
+    for (const auto& [name, to] : {std::pair{"embedding_multiplier", &embd},
+                                   {"lm_head_multiplier", &head},
+                                   {"key_multiplier", &key},
+                                   {"attention_in_multiplier", &attn_in},
+                                   {"attention_out_multiplier", &attn_out},
+                                   {"ssm_in_multiplier", &in},
+                                   {"ssm_out_multiplier", &out},
+                                   {"mlp_multipliers", &mlp},
+                                   {"ssm_multipliers", &parts}})
+      LINNET_TRY(read_multipliers(name, to));
+    if (spec->tied) spec->embd_scale = static_cast<double>(embd[0]), spec->logit_scale = static_cast<double>(head[0]);
+    const uint32_t inner = spec->mamba_heads * spec->mamba_head_dim, n = spec->mamba_groups * spec->mamba_state_dim;
+    out_->factors = [=, tied = spec->tied](Role role, uint32_t row) -> std::pair<float, float> {
+      switch (role) {
+        case kTokenEmbd:
+          return {tied ? 1.0f : embd[0], 1.0f};
+        case kOutput:
+          return {head[0], 1.0f};
+        case kAttnQ:
+        case kAttnV:
+          return {attn_in[0], 1.0f};
+        case kAttnK:
+          return {key[0], attn_in[0]};
+        case kAttnOut:
+          return {attn_out[0], 1.0f};
+        case kMambaIn:
+          return {in[0], parts[row < inner ? 0 : row < 2 * inner ? 1 : row < 2 * inner + n ? 2 : 3]};
+        case kMambaDt:
+          return {in[0], parts[4]};
+        case kMambaOut:
+          return {out[0], 1.0f};
+        case kFfnGate:
+        case kFfnGateBias:
+          return {mlp[0], 1.0f};
+        case kFfnDown:
+        case kFfnDownBias:
+          return {mlp[1], 1.0f};
+        default:
+          return {1.0f, 1.0f};
+      }
+    };
+    return LINNET_OK;
+  }
+  // A number, or as many as there is room for; absent or null leaves them.
+  Status read_multipliers(const char* key, std::vector<float>* to) {
+    const json* value = json_member(config_, key);
+    if (!value || value->is_null()) return LINNET_OK;
+    const bool fits = to->size() == 1 ? value->is_number() : value->is_array() && value->size() == to->size();
+    for (size_t i = 0; fits && i < to->size(); ++i) {
+      const json& v = value->is_array() ? (*value)[i] : *value;
+      (*to)[i] = v.is_number() ? static_cast<float>(v.get<double>()) : 0;
+      if (!((*to)[i] > 1e-9f && (*to)[i] < 1e9f)) return wrong(key, v, "above 0");
+    }
+    return fits ? LINNET_OK : wrong(key, *value, to->size() == 1 ? "a number" : "a list of " + std::to_string(to->size()) + " numbers");
   }
   // What each layer is where it is one step alone; called when all of the experts is read.
   Status read_steps_of_layers(ModelSpec* spec) {
@@ -1003,7 +1075,7 @@ class ConfigReader : ConfigKeys {
       for (const json& type : *types) {
         const size_t before = blocks_.size();
         for (const auto& [name, kind] : kKinds)
-          if (is(type, name)) blocks_ += kind;
+          if (json_is(type, name)) blocks_ += kind;
         if (blocks_.size() == before) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
       }
     } else if (get_string(config_, "hybrid_override_pattern", &blocks_) != Got::kFound ||
@@ -1025,7 +1097,7 @@ class ConfigReader : ConfigKeys {
       const json* v = limits->is_array() && limits->size() == 2 ? &(*limits)[i] : nullptr;
       const json* in_words = v ? json_member(*v, "__float__") : nullptr;  // as transformers 5 writes it
       if (v && v->is_number()) of[i] = v->get<double>();
-      if (v && i == 1 && ((in_words && is(*in_words, "Infinity")) || (v->is_number() && std::isinf(of[1])))) {
+      if (v && i == 1 && ((in_words && json_is(*in_words, "Infinity")) || (v->is_number() && std::isinf(of[1])))) {
         of[1] = INFINITY;
         continue;
       }

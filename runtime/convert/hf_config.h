@@ -1,7 +1,9 @@
 // config.json of a Hugging Face folder -> ModelSpec.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../architectures.h"
@@ -24,6 +26,8 @@ struct HfConfig {
   std::shared_ptr<void> layers;                     // what spec.layer_values points to
   uint32_t n_extra_layers = 0;                      // behind the last, to guess tokens further on: nothing here computes them
   std::vector<float> alibi, rope_short, rope_long;  // kAlibi, kRopeShort, kRopeLong
+  // What row `row` of a tensor is multiplied by, first the one, then the other; or empty.
+  std::function<std::pair<float, float>(Role role, uint32_t row)> factors;
 };
 Status read_config(std::string_view text, const char* label, HfConfig* out, Error* err);
 

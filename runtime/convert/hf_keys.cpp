@@ -220,6 +220,12 @@ constexpr std::string_view kOfMamba[] = {"position_embedding_type",
                                          "attn_layer_indices",
                                          "attn_rotary_emb"};
 
+// Of Falcon-H1.
+constexpr std::string_view kBesideMamba[] = {
+    "mamba_d_ssm",     "mamba_norm_before_gate",  "mamba_rms_norm",           "embedding_multiplier", "lm_head_multiplier",
+    "key_multiplier",  "attention_in_multiplier", "attention_out_multiplier", "ssm_in_multiplier",    "ssm_out_multiplier",
+    "ssm_multipliers", "mlp_multipliers",         "time_step_floor"};
+
 // Of Nemotron-H.
 constexpr std::string_view kOfSteps[] = {"hybrid_override_pattern",
                                          "moe_shared_expert_intermediate_size",
@@ -438,7 +444,8 @@ Status ConfigKeys::check_keys() {
                    (arch_->latent && listed(kReadLatent, key)) || (arch_->short_conv && listed(kOfConvolutions, key)) ||
                    (arch_->delta && listed(kOfDeltaNets, key)) || (arch_->mamba && listed(kOfMamba, key)) ||
                    (arch_->gemma4 && listed(kOfGemma4, key)) || (arch_->gemma3n && listed(kOfGemma3n, key)) ||
-                   (arch_->one_step && listed(kOfSteps, key)) || (arch_->experts.count && listed(kOfExperts, key)))))
+                   (arch_->one_step && listed(kOfSteps, key)) || (arch_->mamba_beside && listed(kBesideMamba, key)) ||
+                   (arch_->experts.count && listed(kOfExperts, key)))))
       continue;
     for (const HfOnly& row : kOnlyAt)
       if (!only && key == row.key) only = &row;

@@ -243,6 +243,11 @@ Got get_bool(const json& from, std::string_view key, bool* out) {
   return found_or(value, flag != nullptr);
 }
 
+bool json_is(const json& value, std::string_view text) {
+  const auto* s = value.get_ptr<const json::string_t*>();
+  return s && *s == text;
+}
+
 Got get_string(const json& from, std::string_view key, std::string* out) {
   const json* value = json_member(from, key);
   const auto* text = value ? value->get_ptr<const json::string_t*>() : nullptr;

@@ -46,6 +46,8 @@ Got get_i64(const nlohmann::json& from, std::string_view key, int64_t* out);
 Got get_double(const nlohmann::json& from, std::string_view key, double* out);  // integers too
 Got get_bool(const nlohmann::json& from, std::string_view key, bool* out);
 Got get_string(const nlohmann::json& from, std::string_view key, std::string* out);
+// Whether it is this text. nlohmann's own == makes a value of a literal first, where nothing may throw.
+bool json_is(const nlohmann::json& value, std::string_view text);
 // A value for an error text: 12, "text" (shortened), an array, an object.
 std::string json_show(const nlohmann::json& value);
 

@@ -421,7 +421,10 @@ Status read_cuts(const json* value, const Normal& normal, TokenizerParts* parts,
   }
   LINNET_TRY(check_affixes(metaspace, value, *parts, err));
   if (parts->as_spelled) parts->solid_spaces = false;
-  parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
+  const bool pieces = !parts->as_spelled && std::all_of(parts->splits.begin(), parts->splits.end(), [](tok::Split split) {
+    return split == tok::kSplitMetaspace || split == tok::kSplitWhitespace;
+  });
+  parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : pieces || parts->kind == tok::kWordPiece ? "default" : "";
   return LINNET_OK;
 }
 
@@ -481,7 +484,7 @@ Status read_changes(const json* value, const Normal& normal, TokenizerParts* par
   if (han) return unknown(err, "handle_chinese_chars where white space stays", value);
   LINNET_TRY(check_affixes(metaspace, value, *parts, err));
   parts->as_spelled = !metaspace;
-  parts->gguf_pre = "default";
+  parts->gguf_pre.clear();
   return LINNET_OK;
 }
 

@@ -182,7 +182,7 @@ std::vector<uint32_t> build_trie(const std::vector<std::pair<std::string, uint32
 Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth,
                      Error* err);
 
-// A name for tokenizer.ggml.pre that stands for these splits, "default" where there is none.
+// A name for tokenizer.ggml.pre that stands for these splits and steps, "" where there is none.
 std::string pre_name(const TokenizerParts& parts);
 // The splits, and what else models of that name have in common; a copy of the name, since gguf_pre is set. *known: there is such a name.
 Status add_pre(std::string name, bool* known, bool* add_bos, TokenizerParts* parts, Error* err);

@@ -127,6 +127,7 @@ struct PatternPre {
   bool nfc, ignore_merges, add_bos;
 };
 constexpr PatternPre kPatternPres[] = {
+    {"default", {R"([\p{P}$+<=>\^~|]+)", LINNET_GPT2, R"(\p{N}+)", "[0-9][0-9][0-9]"}, false, false, false},
     {"qwen35", {LINNET_ENDING "|" LINNET_HEAD R"([\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*)" LINNET_SPACES}, true, false, false},
     {"minicpm5",
      {R"(\p{N}{1,3})", LINNET_ENDING "|" LINNET_HEAD R"(\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*)" LINNET_SPACES},
@@ -225,7 +226,8 @@ Status add_pre(std::string name, bool* known, bool* add_bos, TokenizerParts* par
 }
 
 std::string pre_name(const TokenizerParts& parts) {
-  const bool nfc = !parts.steps.empty();
+  const bool nfc = parts.steps.size() == 1 && parts.steps[0].op == tok::kStepNfc;
+  if (parts.prefix != tok::kPrefixNever || (!nfc && !parts.steps.empty())) return {};  // no name stands for these
   std::string_view close;
   const auto fits = [&](const auto& pre) {
     if (close.empty()) close = pre.name;
@@ -239,7 +241,7 @@ std::string pre_name(const TokenizerParts& parts) {
                                  [&parts](const char* pattern, uint32_t split) { return is_split(pattern, split, parts); });
     if (same && fits(pre)) return std::string(pre.name);
   }
-  return close.empty() ? "default" : std::string(close);
+  return std::string(close);
 }
 
 }  // namespace linnet::convert

@@ -438,6 +438,7 @@ Status tokenizer_keys(const Gguf& file, TokenizerBlob* out, Error* err) {
   };
   LINNET_TRY(in.text("tokenizer.ggml.model", &out->gguf_model));
   LINNET_TRY(in.text("tokenizer.ggml.pre", &out->gguf_pre));
+  if (out->gguf_model == "gpt2" && out->gguf_pre == "default") out->gguf_pre.clear();  // 0.1 wrote it for splits without a name
   LINNET_TRY(in.strings("tokenizer.ggml.tokens", tok::kMaxTokens, &list));
   texts(&out->tokens);
   const size_t n = out->tokens.size();

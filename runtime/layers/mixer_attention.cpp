@@ -11,7 +11,8 @@ namespace {
 
 using namespace sizes;
 bool latent(const LayerSpec& l) { return l.mixer == kMixerLatent; }
-bool heads(const LayerSpec& l) { return l.mixer == kMixerAttention || latent(l); }
+bool own_heads(const LayerSpec& l) { return l.mixer == kMixerAttention || l.mixer == kMixerAttentionMamba; }
+bool heads(const LayerSpec& l) { return own_heads(l) || latent(l); }
 uint32_t q_dim(const ModelSpec& s, const LayerSpec& l) { return l.n_heads * (latent(l) ? s.qk_nope_dim + s.qk_rope_dim : l.head_dim); }
 uint32_t out_dim(const ModelSpec& s, const LayerSpec& l) { return l.n_heads * (latent(l) ? s.v_head_dim : l.head_dim); }
 uint32_t kv_dim(const ModelSpec&, const LayerSpec& l) { return l.n_kv_heads * l.head_dim; }
@@ -25,7 +26,7 @@ bool has_attn_norm(const ModelSpec& s, const LayerSpec& l) { return norm_before(
 bool has_heads(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && heads(l); }
 bool no_q_lora(const ModelSpec& s, const LayerSpec& l) { return has_heads(s, l) && !s.q_lora_rank; }
 bool has_gate(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && s.attn_gate; }
-bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && !l.kv_back; }
+bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && own_heads(l) && !l.kv_back; }
 bool has_v(const ModelSpec& s, const LayerSpec& l) { return has_kv(s, l) && !(s.values_of_keys && !l.window); }
 bool has_v_norm(const ModelSpec& s, const LayerSpec& l) { return has_kv(s, l) && s.v_norm; }
 bool has_qkv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qkv_bias; }

@@ -10,7 +10,7 @@ namespace linnet {
 namespace {
 
 using namespace sizes;
-bool mamba(const ModelSpec&, const LayerSpec& l) { return l.mixer == kMixerMamba; }
+bool mamba(const ModelSpec&, const LayerSpec& l) { return l.mixer == kMixerMamba || l.mixer == kMixerAttentionMamba; }
 bool has_conv_bias(const ModelSpec& s, const LayerSpec& l) { return mamba(s, l) && s.mamba_conv_bias; }
 bool has_mamba_norm(const ModelSpec& s, const LayerSpec& l) { return mamba(s, l) && s.mamba_norm; }
 uint32_t mamba_heads(const ModelSpec& s, const LayerSpec&) { return s.mamba_heads; }
@@ -59,16 +59,14 @@ void need(const ModelSpec& s, const LayerSpec&, const void* tensors, Needs* need
   needs->codes.add(t.out);
 }
 
-// Every row carries the states on, whichever are of use.
-void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
-  const Mamba& t = *static_cast<const Mamba*>(l.mixer);
+// Normed rows, in a.normed and quantised, into the residual stream. Every one carries the states on, whichever are of use.
+void mix(Decoder& d, const Mamba& t, const Norm& post, uint32_t layer, uint32_t first, const QuantRows& rows) {
   const ModelSpec& s = d.spec;
   const Activations& a = d.a;
   const Strides of = strides(s);
   float* const in = a.wide;            // (m, 2 * I + 2 * N)
   float* const dt = in + d.m * of.in;  // (m, heads)
   float* const y = dt + d.m * of.dt;   // (m, I)
-  const QuantRows rows = d.norm(l.attn_norm, t.in);
   d.ops.gemm(d.w, t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
   d.ops.gemm(d.w, t.dt, a.normed, a.d_stride, nullptr, d.m, t.dt_bias, false, dt, of.dt);
   d.ops.sync(d.w);
@@ -98,13 +96,54 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   d.ops.gated_norm(d.w, {in + first * of.in, of.in, y + first * of.inner, of.inner, t.norm, d.eps(), s.mamba_groups,
                          s.mamba_norm == kMambaNormFirst, d.m - first, inner(s)});
   d.ops.sync(d.w);
-  d.project(t.out, nullptr, l.attn_post_norm, y + first * of.inner, of.inner, first);
+  d.project(t.out, nullptr, post, y + first * of.inner, of.inner, first);
+}
+
+void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
+  const Mamba& t = *static_cast<const Mamba*>(l.mixer);
+  mix(d, t, l.attn_post_norm, layer, first, d.norm(l.attn_norm, t.in));
+}
+
+// Attention and Mamba-2 side by side (Falcon-H1): both read the same normed rows.
+struct AttentionMamba {
+  Attention attention;  // first: its kind finds it there
+  Mamba mamba;
+};
+
+Status load_both(Loader& in, uint32_t i, const LayerSpec& spec, void* tensors) {
+  AttentionMamba& t = *new (tensors) AttentionMamba{};
+  LINNET_TRY(kAttentionKind.load(in, i, spec, &t.attention));
+  return load(in, i, spec, &t.mamba);
+}
+
+CacheLayer cache_both(const ModelSpec& s, const LayerSpec& l) {
+  CacheLayer both = kAttentionKind.cache(s, l);
+  both.slot = cache(s, l).slot;
+  return both;
+}
+
+void need_both(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
+  const AttentionMamba& t = *static_cast<const AttentionMamba*>(tensors);
+  kAttentionKind.need(s, l, &t.attention, needs);
+  need(s, l, &t.mamba, needs);
+}
+
+void run_both(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
+  const Mamba& t = static_cast<const AttentionMamba*>(l.mixer)->mamba;
+  kAttentionKind.run(d, l, layer, first);
+  QuantRows rows = quant_rows(d.a.codes, t.in);  // of the rows that attention has normed
+  if (rows.q) {
+    d.ops.quantize(d.w, d.a.normed, d.a.d_stride, d.m, d.spec.d_model, &rows);
+    d.ops.sync(d.w);
+  }
+  mix(d, t, l.attn_post_norm, layer, first, rows);
 }
 
 }  // namespace
 
 const TensorRole kMambaRoles[] = {LINNET_MAMBA_ROLES(LINNET_LAYER_ROLE)};
-static_assert(sizeof(Mamba) <= kMostTensorsBytes);
+static_assert(sizeof(AttentionMamba) <= kMostTensorsBytes);
 const LayerKind kMambaKind = {sizeof(Mamba), load, cache, need, run};
+const LayerKind kAttentionMambaKind = {sizeof(AttentionMamba), load_both, cache_both, need_both, run_both};
 
 }  // namespace linnet

@@ -296,14 +296,14 @@ class Stacks {
   // Which of the masks is that of a thread.
   uint32_t mask_of(uint32_t state, uint32_t frame) {
     const uint64_t key = uint64_t{state} << 32 | frame;
-    uint32_t oldest = 0;
     for (uint32_t i = 0; i < g_.n_masks; ++i) {
-      if (g_.used[i] && p_.keys[i] == key) {
-        g_.used[i] = ++g_.n_uses;
-        return i;
-      }
-      if (g_.used[i] < g_.used[oldest]) oldest = i;
+      if (!g_.used[i] || p_.keys[i] != key) continue;
+      g_.used[i] = ++g_.n_uses;
+      return i;
     }
+    uint32_t oldest = 0;  // looked for by itself: each step of it waits for the one before
+    for (uint32_t i = 1; i < g_.n_masks; ++i)
+      if (g_.used[i] < g_.used[oldest]) oldest = i;
     p_.keys[oldest] = key;  // at once, so that its frames stay
     g_.used[oldest] = ++g_.n_uses;
     uint32_t* const mask = g_.masks + size_t{oldest} * g_.n_words;

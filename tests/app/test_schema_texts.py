@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Texts that were drawn under schemas validate: test_schema_texts.py SCHEMA_TEXTS [--count N] [--seed S] [--only own|suite] [--quiet]
+"""Texts that were drawn under schemas validate:
+test_schema_texts.py SCHEMA_TEXTS [--count N] [--seed S] [--only own|suite] [--quiet] [--judged K] [--jobs J] [--log FILE]
 
 Schemas are those of json-schema-org's tests, where ../shared/data or LINNET_DATA has them, and some of the kinds that tools use, made here. Each text is drawn from random logits; the package
-jsonschema, with its formats, judges it. At least 90 % of the texts end within 1,000 tokens.
+jsonschema, with its formats, judges it. At least 90 % of the texts end within 1,000 tokens, and the others can be ended.
+
+With --judged K jsonschema judges the first K different texts of each schema, and the package jsonschema-rs all of them; those that it does not take are jsonschema's to judge, too.
 """
 import argparse
 import collections
 import importlib.metadata
 import json
+import multiprocessing
 import os
 import pathlib
 import random
@@ -131,6 +135,92 @@ class Maker:
         return self.object(3) if i % 3 else self.any(3)
 
 
+FORMATS = ("date", "time", "date-time", "duration", "uuid", "email", "hostname", "ipv4", "ipv6", "uri")  # that linnet knows
+OLD = tuple(int(n) for n in importlib.metadata.version("jsonschema").split(".")[:2]) < (4, 20)
+OTHER_FORMATS = ("idn-email", "idn-hostname", "iri", "iri-reference", "json-pointer", "regex", "relative-json-pointer", "uri-reference", "uri-template")
+
+
+def judges(schema, judged):
+    """-> jsonschema's validator or None, jsonschema-rs's or None"""
+    text = json.dumps(schema)
+    known = getattr(jsonschema.Draft202012Validator, "FORMAT_CHECKER", None)  # older ones take "time" for another draft's
+    checker = jsonschema.FormatChecker([])
+    checker.checkers = {f: c for f, c in (known or jsonschema.FormatChecker()).checkers.items() if f in FORMATS and (known or f not in ("time", "date-time"))}
+    slow, fast = jsonschema.Draft202012Validator(schema, format_checker=checker), None
+    if OLD and "unevaluated" in text:  # which do not see what additionalProperties has evaluated
+        slow = None
+    if re.search(r"\\\\[DSWs]", text):  # ECMA-262's digits and letters are ASCII, its white space a list of its own, Python's by Unicode
+        slow = None
+    if judged is not None:
+        import jsonschema_rs
+
+        fast = jsonschema_rs.Draft202012Validator(schema, validate_formats=True, formats={f: lambda _: True for f in OTHER_FORMATS})
+    return slow, fast
+
+
+drawing = None  # the process of this one that draws
+
+
+def judge(job):
+    """-> the job, what was counted, why the schema is refused or "", texts that are wrong"""
+    global drawing
+    i, schema, judged, command = job
+    n, wrong, why = collections.Counter(), [], ""
+    if not drawing:
+        drawing = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    drawing.stdin.write(json.dumps(schema).encode() + b"\n")
+    drawing.stdin.flush()
+    slow, fast = None, None
+    while True:
+        line = drawing.stdout.readline()
+        if not line:
+            raise RuntimeError("%s ends with %d under %s" % (drawing.args[0], drawing.wait(), json.dumps(schema)))
+        if line == b".\n":
+            break
+        if line.startswith(b"- "):
+            why = line[2:].decode().strip()
+            n["refused"] = 1
+            continue
+        if not n["texts"]:
+            slow, fast = judges(schema, judged)
+        times, ended, text = line.rstrip(b"\n").split(b" ", 2)
+        times = int(times)
+        n["texts"] += times
+        n["different"] += 1
+        n["ended"] += times * int(ended)
+        error = None
+        try:
+            text = text.decode()
+            value = json.loads(text)
+        except ValueError as e:
+            wrong.append((text if isinstance(text, str) else repr(text), str(e)))
+            continue
+        fine = None
+        if fast:
+            try:
+                fine = fast.is_valid(value)
+            except ValueError as e:  # numbers beyond what it holds
+                n["beyond jsonschema-rs"] += 1
+            n["by jsonschema-rs"] += fine is not None
+        if fine and n["by jsonschema"] >= judged:
+            continue
+        if slow:
+            n["by jsonschema"] += 1
+            error = next(slow.iter_errors(value), None)
+            if fine is not None and fine != (error is None):
+                n["judged otherwise by jsonschema-rs"] += 1
+                if n["judged otherwise by jsonschema-rs"] < 4:
+                    print("jsonschema-rs says %s, jsonschema %s: %s\n  under %s" % (fine, error.message[:200] if error else True, text[:300], json.dumps(schema)[:400]), flush=True)
+            if error:
+                wrong.append((text, error.message))
+        elif fine is None:
+            n["not judged"] += times
+        elif not fine:
+            wrong.append((text, "jsonschema-rs: " + next(fast.iter_errors(value)).message))
+    n["compiled"] = not why
+    return job, n, why, wrong[:20]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -138,52 +228,32 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=["own", "suite"])
     parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--judged", type=int, help="different texts of each schema that jsonschema judges, beside jsonschema-rs")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--log", type=pathlib.Path, help="counts of each schema")
     args = parser.parse_args()
     maker = Maker(args.seed)
     own = [maker.schema(i) for i in range(200)] if args.only != "suite" else []
     theirs = suite() if args.only != "own" else []
-    schemas = theirs + own
-    run = subprocess.run([args.program, str(args.count), str(args.seed)], input="".join(json.dumps(s) + "\n" for s in schemas).encode(), stdout=subprocess.PIPE, cwd=ROOT, check=True)
-    lines = run.stdout.decode().rstrip("\n").split("\n")
-    assert len(lines) == len(schemas), (len(lines), len(schemas))
-    old = tuple(int(n) for n in importlib.metadata.version("jsonschema").split(".")[:2]) < (4, 20)
-    ours = ("date", "time", "date-time", "duration", "uuid", "email", "hostname", "ipv4", "ipv6", "uri")
-    known = getattr(jsonschema.Draft202012Validator, "FORMAT_CHECKER", None)  # older ones take "time" for another draft's
-    checker = jsonschema.FormatChecker([])
-    checker.checkers = {f: c for f, c in (known or jsonschema.FormatChecker()).checkers.items() if f in ours and (known or f not in ("time", "date-time"))}
     n = collections.Counter()
     refused, wrong = collections.Counter(), []
-    for i, (schema, line) in enumerate(zip(schemas, lines)):
-        whose = "suite" if i < len(theirs) else "own"
-        out = json.loads(line)
-        if "why" in out:
-            n[whose, "refused"] += 1
-            refused[whose + ": " + re.sub(r"^it: [^ ]*: ", "", out["why"])] += 1
-            continue
-        n[whose, "compiled"] += 1
-        validator = jsonschema.Draft202012Validator(schema, format_checker=checker)
-        for text, ended in zip(out["texts"], out["ended"]):
-            n[whose, "texts"] += 1
-            n[whose, "ended"] += ended
-            if not ended:
-                continue
-            try:
-                value = json.loads(text)
-            except ValueError as e:
-                wrong.append((schema, text, str(e)))
-                continue
-            if old and "unevaluated" in json.dumps(schema):  # which do not see what additionalProperties has evaluated
-                n[whose, "not judged"] += 1
-                continue
-            if re.search(r"\\\\[Ws]", json.dumps(schema)):  # ECMA-262's \W and \s go by ASCII and by their own list of spaces, Python's by Unicode
-                n[whose, "not judged"] += 1
-                continue
-            error = next(validator.iter_errors(value), None)
-            if error:
-                wrong.append((schema, text, error.message))
+    with multiprocessing.Pool(args.jobs) as pool:
+        command = [args.program, str(args.count), str(args.seed)]
+        for (i, schema, *_), counts, why, faults in pool.imap_unordered(judge, [(i, s, args.judged, command) for i, s in enumerate(theirs + own)]):
+            whose = "suite" if i < len(theirs) else "own"
+            for what, k in counts.items():
+                n[whose, what] += k
+            if why:
+                refused[whose + ": " + re.sub(r"^it: [^ ]*: ", "", why)] += 1
+            wrong += [(schema, text, error) for text, error in faults]
+            if args.log:
+                with args.log.open("a") as log:
+                    log.write(json.dumps([i, schema, counts, why, faults]) + "\n")
     for whose in ("suite", "own"):
         if n[whose, "compiled"]:
-            print("%s: %d schemas compile, %d are refused; %d texts, %d ended, %d of them not judged" % tuple([whose] + [n[whose, k] for k in ("compiled", "refused", "texts", "ended", "not judged")]))
+            print("%s: %d schemas compile, %d are refused; %d texts, %d ended, %d not judged" % tuple([whose] + [n[whose, k] for k in ("compiled", "refused", "texts", "ended", "not judged")]))
+            print("  %d different lines; %d judged by jsonschema, %d by jsonschema-rs, %d of them otherwise, %d beyond it"
+                  % tuple(n[whose, k] for k in ("different", "by jsonschema", "by jsonschema-rs", "judged otherwise by jsonschema-rs", "beyond jsonschema-rs")))
     if not args.quiet:
         for why, k in sorted(refused.items()):
             if why.startswith("own"):

@@ -67,6 +67,7 @@ CHANGED = {
     "llama4": {"attention_chunk_size": 8192, "attn_scale": 0.1, "floor_scale": 8192, "layer_types": None, "max_position_embeddings": 16384, "no_rope_layer_interval": 4,
                "no_rope_layers": [1, 1, 1, 0]},
     "bamba": {"attn_rotary_emb": 8},
+    "falcon-h1-norm": {"embedding_multiplier": 1.0, "lm_head_multiplier": 1.0},
     "minicpm3": {"dim_model_base": 256, "scale_depth": 1.4, "scale_emb": 12},
     "nemotron-h": {"n_group": None, "n_routed_experts": None, "num_experts_per_tok": None, "topk_group": None},
     "qwen3-5": {"full_attention_interval": 2},

@@ -93,23 +93,24 @@ TEST_CASE("families: the same bytes over ISA, threads and chunks") {
     const char* name;
     linnet_format weights;
     uint32_t kv, n;  // tokens: few where the model has learned positions
-  } runs[] = {{"gemma3", LINNET_I8G32, LINNET_I8, 270},       {"gemma2", LINNET_I8G128, LINNET_F16, 270},
-              {"bloom", LINNET_I8G128, LINNET_I8, 270},       {"falcon-rw", LINNET_F32, LINNET_F32, 270},
-              {"falcon-40b", LINNET_I8, LINNET_I8, 100},      {"opt-350m", LINNET_I8G64, LINNET_I8, 80},
-              {"gpt2", LINNET_I4G32, LINNET_BF16, 80},        {"mpt", LINNET_I8G128, LINNET_I8, 270},
-              {"gptj", LINNET_I8G128, LINNET_I8, 90},         {"phi3-longrope", LINNET_I8G128, LINNET_I8, 100},
-              {"llama-dynamic", LINNET_F16, LINNET_I8, 100},  {"olmo3", LINNET_I8G128, LINNET_I8, 270},
-              {"cohere2", LINNET_I8G64, LINNET_I8, 270},      {"stablelm-12b", LINNET_I8, LINNET_I8, 100},
-              {"hunyuan", LINNET_I8G32, LINNET_F16, 100},     {"ministral3", LINNET_I8G128, LINNET_I8, 270},
-              {"granite", LINNET_I8G32, LINNET_I8, 100},      {"glm4", LINNET_I8G128, LINNET_I8, 100},
-              {"lfm2", LINNET_I8G128, LINNET_I8, 100},        {"lfm2-taps", LINNET_F32, LINNET_F16, 100},
-              {"qwen3-5", LINNET_I8G128, LINNET_I8, 100},     {"qwen3-5-moe", LINNET_I8G128, LINNET_I8, 100},
-              {"olmo-hybrid", LINNET_I8G128, LINNET_I8, 100}, {"kimi-linear", LINNET_I8G128, LINNET_I8, 100},
-              {"gemma4", LINNET_I8G128, LINNET_I8, 100},      {"gemma4-e2b", LINNET_I8G128, LINNET_I8, 100},
-              {"gemma4-moe", LINNET_I8G32, LINNET_I8, 100},   {"granite4-h", LINNET_I8G128, LINNET_I8, 100},
-              {"granite4-h-moe", LINNET_F32, LINNET_I8, 70},  {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 70},
-              {"lfm3", LINNET_I8G128, LINNET_I8, 100},        {"gemma3n", LINNET_I8G128, LINNET_I8, 100},
-              {"gemma3n-gates", LINNET_I8G32, LINNET_F16, 70}};
+  } runs[] = {{"gemma3", LINNET_I8G32, LINNET_I8, 270},        {"gemma2", LINNET_I8G128, LINNET_F16, 270},
+              {"bloom", LINNET_I8G128, LINNET_I8, 270},        {"falcon-rw", LINNET_F32, LINNET_F32, 270},
+              {"falcon-40b", LINNET_I8, LINNET_I8, 100},       {"opt-350m", LINNET_I8G64, LINNET_I8, 80},
+              {"gpt2", LINNET_I4G32, LINNET_BF16, 80},         {"mpt", LINNET_I8G128, LINNET_I8, 270},
+              {"gptj", LINNET_I8G128, LINNET_I8, 90},          {"phi3-longrope", LINNET_I8G128, LINNET_I8, 100},
+              {"llama-dynamic", LINNET_F16, LINNET_I8, 100},   {"olmo3", LINNET_I8G128, LINNET_I8, 270},
+              {"cohere2", LINNET_I8G64, LINNET_I8, 270},       {"stablelm-12b", LINNET_I8, LINNET_I8, 100},
+              {"hunyuan", LINNET_I8G32, LINNET_F16, 100},      {"ministral3", LINNET_I8G128, LINNET_I8, 270},
+              {"granite", LINNET_I8G32, LINNET_I8, 100},       {"glm4", LINNET_I8G128, LINNET_I8, 100},
+              {"lfm2", LINNET_I8G128, LINNET_I8, 100},         {"lfm2-taps", LINNET_F32, LINNET_F16, 100},
+              {"qwen3-5", LINNET_I8G128, LINNET_I8, 100},      {"qwen3-5-moe", LINNET_I8G128, LINNET_I8, 100},
+              {"olmo-hybrid", LINNET_I8G128, LINNET_I8, 100},  {"kimi-linear", LINNET_I8G128, LINNET_I8, 100},
+              {"gemma4", LINNET_I8G128, LINNET_I8, 100},       {"gemma4-e2b", LINNET_I8G128, LINNET_I8, 100},
+              {"gemma4-moe", LINNET_I8G32, LINNET_I8, 100},    {"granite4-h", LINNET_I8G128, LINNET_I8, 100},
+              {"granite4-h-moe", LINNET_F32, LINNET_I8, 70},   {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 70},
+              {"lfm3", LINNET_I8G128, LINNET_I8, 100},         {"gemma3n", LINNET_I8G128, LINNET_I8, 100},
+              {"gemma3n-gates", LINNET_I8G32, LINNET_F16, 70}, {"falcon-h1", LINNET_I8G128, LINNET_I8, 100},
+              {"falcon-h1-norm", LINNET_F32, LINNET_F16, 70}};
   size_t compared = 0;
   for (const auto& r : runs) {
     if (kSlow && r.weights != LINNET_I8G128) continue;

@@ -124,6 +124,8 @@ constexpr Family kFamilies[] = {
     {"nemotron-h-moe", 1.2e-2, 0.15},
     {"bamba", 6e-3, 0.15},
     {"mamba2", 6e-3, 0.15},
+    {"falcon-h1", 5e-3, 0.06},
+    {"falcon-h1-norm", 5e-3, 0.06},
     {"granite-swa"},
     {"hyperclovax"},
     {"seed-oss"},
@@ -551,6 +553,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"},
                {"falcon-rw", "'falcon' cannot say the slopes"},
                {"minicpm3", "'minicpm3' cannot say embd_scale = 3"},
+               {"falcon-h1-norm", "'falcon-h1' cannot say embd_scale = 1.5"},
                {"gptj", "architecture 'gptj'"},
                {"opt", "architecture 'opt'"},
                {"gemma3n", "final_logit_softcapping' = 12"}};

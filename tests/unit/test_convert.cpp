@@ -1247,7 +1247,7 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
     ModelSpec& s = made.spec;
     s = architecture_by_hf("qwen3_5_text")->spec;
     std::strncpy(s.architecture, "qwen3_5_text", sizeof s.architecture - 1);
-    s.n_layers = 2, s.d_model = 64, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = 32, s.d_ff = 64, s.n_vocab = 48, s.n_context = 64;
+    s.n_layers = 2, s.d_model = 64, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = 32, s.d_ff = 256, s.n_vocab = 48, s.n_context = 64;
     s.rope_kind = kRopeHalves, s.rope_dim = 8, s.rope_base = 1e4, s.norm_eps = 1e-6, s.tied = 1;
     s.rope_factor = s.rope_low = s.rope_high = 1;
     s.delta_key_heads = 2, s.delta_value_heads = 6, s.delta_key_dim = 16, s.delta_value_dim = value_dim;
@@ -1306,6 +1306,14 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
       const std::vector<float> row = packed.row(kDeltaOut, 0, i);
       CHECK(test::same_bytes(row, std::vector<float>(want.begin() + i * 6 * value_dim, want.begin() + (i + 1) * 6 * value_dim)));
     }
+    // Beside blocks that ask for an older version of the layout than layers with a state do.
+    GgufFile older = blocks;
+    older.tensor("blk.1.ffn_down.weight")->type = kGgmlQ6_K;
+    older.tensor("blk.1.ffn_down.weight")->data = test::tensor_data(kGgmlQ6_K, 256 * 64, 6);
+    const Packed mixed_blocks(folder.put("older.gguf", older.bytes()), LINNET_FORMAT_DEFAULT);
+    INFO(mixed_blocks.err.text);
+    REQUIRE(mixed_blocks.status == LINNET_OK);
+    CHECK(mixed_blocks.spec.delta_value_dim == value_dim);
     test::Tokens tokens;
     for (int32_t i = 0; i < 20; ++i) tokens.push_back(i * 7 % 48);
     const auto of_floats = test::all_logits(test::Model(f, LINNET_F32), tokens, LINNET_F32),
@@ -1408,6 +1416,14 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = moe;
   f.u32("nemotron_h_moe.kda.head_dim", 12);
   import_refused(f, kNot, {"kda.head_dim"});
+  f = plain_of("falcon-h1");
+  p = "falcon-h1.";
+  rows_like("falcon-h1", f);
+  f.remove("blk.1.ssm_in.weight");
+  import_refused(f, kBad, {"blk.1.ssm_in.weight' is missing"});
+  f = plain_of("falcon-h1");
+  f.tensors.push_back({"blk.0.ssm_norm.weight", {27, 2}, kGgmlF32, std::string(216, '\0')});
+  import_refused(f, kBad, {"blk.1.ssm_norm.weight' is missing"});
   f = plain_of("ernie4-5-moe");
   p = "ernie4_5-moe.";
   rows_like("ernie4-5-moe", f);

@@ -229,6 +229,16 @@ TEST_CASE("schemas: what obeys is accepted, what does not is not") {
   CHECK(texts(R"({"type":"string","minLength":900,"maxLength":1000})").accepts('"' + letters + '"'));
   CHECK_FALSE(texts(R"({"type":"string","minLength":900,"maxLength":999})").accepts('"' + letters + '"'));
   CHECK_FALSE(texts(R"({"type":"string","minLength":1001})").accepts('"' + letters + '"'));
+  // RFC 5321: 64 bytes in front of the @, 253 behind it, 63 of a label.
+  const std::string a19(19, 'a'), name = std::string(32, 'n') + "." + std::string(15, 'n') + "." + std::string(15, 'n'),
+                                  label = a19 + "-" + a19 + "-" + a19, host = label + "." + label + "." + label + "." + label;
+  const Texts email = texts(R"({"format":"email","type":"string"})"), hostname = texts(R"({"format":"hostname","type":"string"})");
+  CHECK(name.size() == 64);
+  CHECK(email.accepts("\"" + name + "@" + host + ".museummuseum\""));
+  CHECK_FALSE(email.accepts("\"" + name + "n@" + host + ".museum\""));
+  CHECK_FALSE(email.accepts("\"" + name + "@" + host + "a.museum\""));
+  CHECK(hostname.accepts('"' + host + '"'));
+  CHECK_FALSE(hostname.accepts('"' + host + "a\""));
   const auto spaced = static_cast<linnet_grammar_kind>(LINNET_GRAMMAR_SCHEMA | LINNET_GRAMMAR_SPACED);
   const Texts loose = texts(R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})", spaced);
   for (const char* s : {"{\"a\":[1]}", "{ \"a\": [\n  1,\n  {\"b\": 2}\n] }", "{}"}) CHECK(loose.accepts(s));

@@ -104,6 +104,8 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"granite4-h-moe", LINNET_I8, LINNET_F16, 2, 40},
                {"nemotron-h-moe", LINNET_I8, LINNET_I8},
                {"lfm3", LINNET_I8, LINNET_I8, 2, 30},
+               {"falcon-h1", LINNET_I8, LINNET_I8},
+               {"falcon-h1-norm", LINNET_KIVI4, LINNET_KIVI2, 2, 40},
                {"switch", LINNET_I8, LINNET_I8}};
   int cancelled = 0;  // while tokens were computed again
   for (const auto& kind : kinds) {

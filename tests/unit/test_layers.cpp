@@ -500,7 +500,8 @@ TEST_CASE("values of layers in a packed file") {
   refused(0, 1, 1, LINNET_UNSUPPORTED, "layer 1: mixer = 1 beside kv_lora_rank = 0");
   refused(0, 0, kMixerConv, LINNET_BAD_FILE, "layer 0: conv_taps, window and rope = 0, 24, 1 of a short convolution");
   refused(0, 0, kMixerMamba, LINNET_BAD_FILE, "layer 0: Mamba-2 of conv_taps = 0, 0 heads of 0 in 0 groups of 0, window and rope 24 and 1");
-  refused(0, 0, kMixerCount, LINNET_BAD_FILE, "layer 0: mixer = 6 is outside 0 to 5");
+  refused(0, 0, kMixerAttentionMamba, LINNET_BAD_FILE, "layer 0: Mamba-2 of conv_taps = 0, 0 heads of 0");
+  refused(0, 0, kMixerCount, LINNET_BAD_FILE, "layer 0: mixer = 7 is outside 0 to 6");
   refused(1, 1, 1, LINNET_BAD_FILE, "layer 1: feed_forward = 1 beside n_experts = 0");
   refused(2, 0, 2, LINNET_BAD_FILE, "rope = 2 beside rope_local_base = 0");
   refused(3, 1, 3, LINNET_BAD_FILE, "layer 1: n_heads = 3 is no multiple of n_kv_heads = 2");

@@ -401,9 +401,9 @@ TEST_CASE("checkpoints: what they take is a purpose of its own, in models with s
 }
 
 TEST_CASE("one byte less is refused with the number") {
-  const Model model(
-      GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe", "tests/golden/qwen3-5"),
-      LINNET_I8G128);
+  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe",
+                             "tests/golden/qwen3-5", "tests/golden/falcon-h1"),
+                    LINNET_I8G128);
   const auto p = params();
   linnet_need need{.size = sizeof need};
   linnet_error err{};
@@ -937,7 +937,9 @@ TEST_CASE("convert: every allocation may fail") {
   plain.plain = true;
   for (const auto& [source, how] : {std::pair<std::string, const linnet::convert::Options*>{"tests/golden/llama", &options},
                                     {"tests/golden/gemma3-whole", &options},
-                                    {"tests/golden/phi3", &plain}}) {
+                                    {"tests/golden/phi3", &plain},
+                                    {"tests/golden/falcon-h1", &options},
+                                    {"tests/golden/kimi-linear", &plain}}) {
     every_allocation(
         source.c_str(),
         [&, &source = source, how = how](linnet_error* err) { return linnet::convert::convert_to_file(source, out, *how, err); },

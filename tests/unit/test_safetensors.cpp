@@ -937,6 +937,39 @@ TEST_CASE("config: Granite 4 with Mamba-2") {
   REFUSED(config(with("mamba_d_conv", "1"), &s, e), LINNET_BAD_FILE, "conv_taps = 1");
 }
 
+TEST_CASE("config: Falcon-H1") {
+  Keys keys = family("falcon_h1", "FalconH1ForCausalLM");
+  for (const auto& [key, value] : Keys{{"mamba_n_heads", "24"}, {"mamba_d_head", "64"}, {"mamba_d_ssm", "1536"}, {"mamba_d_state", "128"}})
+    keys[key] = value;
+  const auto with = [&](std::initializer_list<std::pair<const char*, const char*>> changes) {
+    Keys other = keys;
+    for (const auto& [key, value] : changes) other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.mamba_heads == 24 && s.mamba_head_dim == 64 && s.mamba_state_dim == 128 && s.mamba_groups == 1 && s.rope_kind == kRopeHalves));
+  CHECK((s.mamba_norm == kMambaNormNone && s.n_context == 8192 && s.embd_scale == 0 && s.logit_scale == 0));
+  // Where embedding and LM head are one, their factors stay apart.
+  ACCEPTED(config(with({{"tie_word_embeddings", "true"}, {"embedding_multiplier", "1.5"}, {"lm_head_multiplier", "0.25"}}), &s, e));
+  CHECK((s.embd_scale == 1.5 && s.logit_scale == 0.25));
+  ACCEPTED(config(with({{"mamba_rms_norm", "true"}}), &s, e));
+  CHECK(s.mamba_norm == kMambaNormFirst);
+  ACCEPTED(config(with({{"mamba_rms_norm", "true"}, {"mamba_norm_before_gate", "false"}}), &s, e));
+  CHECK(s.mamba_norm == kMambaNormLast);
+  ACCEPTED(config(
+      with({{"mamba_d_ssm", "null"}, {"mamba_n_heads", "4"}, {"mamba_d_head", "\"auto\""}, {"layer_types", R"(["hybrid", "hybrid"])"}}), &s,
+      e));
+  CHECK(s.mamba_head_dim == 32);  // 2 * 64 / 4
+  REFUSED(config(with({{"mamba_n_heads", "23"}}), &s, e), LINNET_BAD_FILE, "which is 'mamba_d_ssm' 1536");
+  REFUSED(config(with({{"layer_types", R"(["hybrid", "attention"])"}}), &s, e), LINNET_UNSUPPORTED, "layer type \"attention\"");
+  REFUSED(config(with({{"attention_bias", "true"}}), &s, e), LINNET_UNSUPPORTED, "'attention_bias' true is not supported");
+  REFUSED(config(with({{"projectors_bias", "true"}}), &s, e), LINNET_UNSUPPORTED, "'projectors_bias' true is not supported");
+  REFUSED(config(with({{"mlp_multipliers", "[1.0]"}}), &s, e), LINNET_BAD_FILE, "'mlp_multipliers' is");
+  REFUSED(config(with({{"ssm_multipliers", "[1.0, 1.0, -1.0, 1.0, 1.0]"}}), &s, e), LINNET_BAD_FILE, "ssm_multipliers");
+  REFUSED(config(with({{"key_multiplier", "\"1\""}}), &s, e), LINNET_BAD_FILE, "key_multiplier");
+}
+
 TEST_CASE("config: layers of one step, and Mamba-2 alone") {
   Keys keys = family("nemotron_h", "NemotronHForCausalLM");
   for (const auto& [key, value] : Keys{{"hybrid_override_pattern", "\"M-*E\""},

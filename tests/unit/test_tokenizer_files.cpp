@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "test_tokenizer.h"
+#include "tests/folders.h"
 #include "tests/models.h"
 
 // ---- flags, sizes ---------------------------------------------------------------------------------------------------------
@@ -979,6 +981,62 @@ TEST_CASE("kinds of tokens: all that end a generation, and what is no text") {
     for (const int32_t id : row.eog) CHECK(kind_of(model.m, id) == kBoth);
     for (const int32_t id : row.special) CHECK(kind_of(model.m, id) == LINNET_TOKEN_SPECIAL);
     for (const int32_t id : row.text) CHECK(kind_of(model.m, id) == 0);
+  }
+}
+
+TEST_CASE("a plain file is written of splits that GGUF has a name for") {
+  const test::TemporaryFolder folder;
+  const auto at = [&](const char* name) { return folder.path + "/" + name; };
+  json tokenizer = json::parse(slurp("tests/golden/tokenizers/llama3/tokenizer.json"));
+  const auto convert = [&](bool plain, const std::string& from, const char* to) {
+    convert::Options options;
+    options.plain = plain;
+    options.vocab_only = true;
+    Error err = {};
+    const Status status = convert::convert_to_file(from, at(to), options, &err);
+    return status == LINNET_OK ? std::string() : std::string(err.text);
+  };
+  const auto pre = [&](const char* file) {
+    const std::string bytes = slurp(at(file));
+    const auto g = std::make_unique<Gguf>();
+    REQUIRE(gguf_open(bytes.data(), bytes.size(), file, g.get(), nullptr) == LINNET_OK);
+    GgufValue v;
+    return g->key("tokenizer.ggml.pre", &v) ? std::string(v.text) : "none";
+  };
+  std::filesystem::create_directory(at("hf"));
+  const auto write = [&] { std::ofstream(at("hf/tokenizer.json")) << tokenizer.dump(); };
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").empty());
+  CHECK(pre("a.gguf") == "llama-bpe");
+  const char* const no_name = "GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts";
+  tokenizer["normalizer"] = {{"type", "NFC"}};
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").empty());
+  tokenizer["normalizer"] = {{"type", "Lowercase"}};
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  tokenizer["normalizer"] = nullptr;
+  tokenizer["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = true;
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  tokenizer["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = false;
+  tokenizer["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "[^\\r\\n]+|[\\r\\n]";
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  REQUIRE(convert(false, at("hf"), "b.gguf").empty());
+  CHECK(pre("b.gguf") == "none");
+  CHECK(test::tokenize(vocabulary(at("hf")), "1 1", 0).size() == 3);
+  // Of another kind: spaces that cut before digits do.
+  tokenizer = json::parse(slurp("tests/golden/tokenizers/metaspace/tokenizer.json"));
+  tokenizer["pre_tokenizer"] = {{"type", "Sequence"},
+                                {"pretokenizers", {tokenizer["pre_tokenizer"], {{"type", "Digits"}, {"individual_digits", true}}}}};
+  write();
+  CHECK(convert(true, at("hf"), "a.gguf").find(no_name) != std::string::npos);
+  for (const auto& entry : std::filesystem::directory_iterator("tests/golden/tokenizers")) {
+    if (!entry.is_directory()) continue;
+    const std::string why = convert(true, entry.path().string(), "c.gguf");
+    INFO(entry.path() << ": " << why);
+    CHECK(why.empty() == (entry.path().filename() != "roberta"));  // which puts a space in front
   }
 }
 

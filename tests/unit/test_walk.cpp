@@ -19,7 +19,7 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kSequences = 3, kAll = (1u << kSequences) - 1, kSteps = 200;
 constexpr uint32_t kThreads[] = {1, 2, 4};  // of the lanes
-constexpr const char* kModels[] = {"llama", "qwen2-window", "mistral-window", "lfm2", "qwen3-5", "deepseek-v2"};
+constexpr const char* kModels[] = {"llama", "qwen2-window", "mistral-window", "lfm2", "qwen3-5", "falcon-h1", "deepseek-v2"};
 const std::vector<uint32_t> kPlain = [] {  // formats of the KV cache that go with all policies
   std::vector<uint32_t> out;
   for (const linnet::FormatRow& row : linnet::kFormats)
@@ -77,10 +77,10 @@ class Walk {
   // Of `cell`; the rest is drawn.
   Walk(uint32_t seed, const Cell& cell) : engine_(seed) {
     const bool kivi = linnet::format_groups(cell.format);
-    uint32_t which = below((kivi ? 3 : 4) + 2 * (cell.policy == LINNET_FULL_STOP));  // KIVI packs no latent, no token leaves a state
-    if (cell.policy != LINNET_FULL_STOP && which == 3) which = 5;
+    uint32_t which = below((kivi ? 3 : 4) + 3 * (cell.policy == LINNET_FULL_STOP));  // KIVI packs no latent, no token leaves a state
+    if (cell.policy != LINNET_FULL_STOP && which == 3) which = 6;
     name_ = kModels[which];
-    with_states_ = which == 3 || which == 4;
+    with_states_ = which >= 3 && which <= 5;
     const Model& model = model_of(name_);
     const bool latent = std::string_view(name_) == "deepseek-v2";
     p_ = params(cell.format, 1, 1 + below(24), 1, 64 + below(100));
