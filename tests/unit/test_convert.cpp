@@ -894,12 +894,12 @@ GgufFile parsed(const std::string& bytes) {
     std::string_view name;
     GgufValue v;
     g->key_entry(i, &name, &v);
-    const std::string key(name);
-    if (v.type == kGgufU32) f.u32(key, static_cast<uint32_t>(v.u));
-    if (v.type == kGgufF32) f.f32(key, static_cast<float>(v.f));
-    if (v.type == kGgufBool) f.raw(key, v.type, std::string(1, static_cast<char>(v.u)));
-    if (v.type == kGgufString) f.text(key, std::string(v.text));
-    if (v.type == kGgufArray && v.array_type != kGgufString) f.raw(key, v.type, le(v.array_type) + le(v.count) + std::string(v.raw));
+    const std::string value = v.type == kGgufString  ? test::lstr(std::string(v.text))
+                              : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
+                              : v.type == kGgufF32   ? le(static_cast<float>(v.f))
+                              : v.type == kGgufBool  ? std::string(1, static_cast<char>(v.u))
+                                                     : le(static_cast<uint32_t>(v.u));
+    f.raw(std::string(name), v.type, value);
   }
   for (uint32_t i = 0; i < g->n_tensors; ++i) {
     GgufTensor t;
@@ -908,17 +908,14 @@ GgufFile parsed(const std::string& bytes) {
   }
   return f;
 }
-// What linnet writes of a golden as a plain file, which test_golden compares with what llama.cpp's converter does, to be changed.
-GgufFile written(const std::string& folder) {
-  const Folder out;
+// The plain file that linnet writes of a golden, which test_golden compares with llama.cpp's converter's, to be changed.
+GgufFile plain_of(const std::string& name) {
+  const Folder folder;
   Options o;
-  o.plain = true;
-  o.weights = LINNET_F32;
+  o.plain = true, o.weights = LINNET_F32;
   linnet_error err = {};
-  const linnet_status s = convert_to_file(folder, out.at("m.gguf"), o, &err);
-  INFO(err.text);
-  REQUIRE(s == LINNET_OK);
-  return parsed(slurp(out.at("m.gguf")));
+  REQUIRE(convert_to_file("tests/golden/" + name, folder.at("m.gguf"), o, &err) == LINNET_OK);
+  return parsed(slurp(folder.at("m.gguf")));
 }
 void put_counts(GgufFile* f, const std::string& key, const std::vector<uint32_t>& counts) {
   std::string raw = le(uint32_t{kGgufU32}) + le(uint64_t{counts.size()});
@@ -946,7 +943,7 @@ TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
   linnet_error err = {};
   Source folder;
   REQUIRE(source_from_folder("tests/golden/gemma4-e2b", &folder, &err) == LINNET_OK);
-  const GgufFile plain = written("tests/golden/gemma4-e2b");
+  const GgufFile plain = plain_of("gemma4-e2b");
   const std::string p = "gemma4.";
   const auto same = [&](const GgufFile& f) {
     const Source got = imported([&](GgufFile& to) { to = f; });
@@ -1012,7 +1009,7 @@ TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
   import_refused(f, kNot, {"blk.2.layer_output_scale.weight' is 0"});
 
   // What the router's norm is divided by comes back.
-  const GgufFile experts = written("tests/golden/gemma4-moe");
+  const GgufFile experts = plain_of("gemma4-moe");
   Source moe;
   REQUIRE(source_from_folder("tests/golden/gemma4-moe", &moe, &err) == LINNET_OK);
   CHECK(rows_of(imported([&](GgufFile& to) { to = experts; })) == rows_of(moe));
@@ -1338,7 +1335,6 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
 }
 
 namespace {
-GgufFile plain_of(const std::string& name) { return written("tests/golden/" + name); }
 void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
 }  // namespace
 
