@@ -100,7 +100,7 @@ struct Vnni : Dpbusd {
   // Of groups of 16 or 32 inputs, whose ends cost a third of their products: three rows, whose twelve sums of floats stay in registers.
   // Where there are minima codes are not negative as they are, and sums start at 0. first, x_sum: of blocks as GGUF has them, whose sums go
   // to t.total, minima behind them. zmm0 to 11: sums of products; 12 to 23: of floats; 24 to 27 as above, then minima; 28, 30, 31: four
-  // inputs of a row, products of scales; 29: flips.
+  // inputs of a row, products of scales, what minima are multiplied with; 29: flips.
   template <bool kFill>
   static inline __attribute__((always_inline)) void tile_of_three(const BlockTile& t, bool first, const float (*x_sum)[16]) {
     const int8_t *x = t.x, *source = t.source;
@@ -115,6 +115,7 @@ struct Vnni : Dpbusd {
       const float *w_min, *x_sum;
       size_t minima, first;
     } more = {t.w_min ? t.w_min[0][0] : nullptr, x_sum[0], t.w_min ? t.groups : 0, first};
+    static_assert(sizeof more == 32);
 #define LINNET_EACH_SUM(do) \
   do (0, 12) do(1, 13) do(2, 14) do(3, 15) do(4, 16) do(5, 17) do(6, 18) do(7, 19) do(8, 20) do(9, 21) do(10, 22) do(11, 23)
 #define LINNET_TAKE(i, sum) "vmovaps " #i "*64(%[acc]), %%zmm" #sum "\n\t"

@@ -18,8 +18,8 @@ struct Block {
   alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 16 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128;
                                                              // then [4][16] scales
   alignas(64) float total[kBlockRows][4][16];
-  // Of blocks as GGUF has them: minima; a tile's sums of one block; of groups of 16 what x has for them.
-  alignas(64) float w_min[kBlockK / 16][4][16], part[6][4][16], x_scale[kBlockRows][kBlockK / 16];
+  // Of blocks as GGUF has them: minima; sums of one block by a tile of one or two rows; of groups of 16 what x has for them.
+  alignas(64) float w_min[kBlockK / 16][4][16], part[2][4][16], x_scale[kBlockRows][kBlockK / 16];
   alignas(64) int32_t x_sum128[kBlockRows][kBlockK / 16];
 };
 
@@ -33,12 +33,12 @@ struct BlockTile {
   uint8_t* w;                   // of a Block
   size_t n, groups, rest;       // inputs per group, a multiple of 16, and how many groups; inputs of the last group, where it is shorter
   const float (*w_min)[4][16];  // by groups, or NULL; where there are some, codes are as they are, not 128 more
-  float (*total)[4][16];        // of blocks as GGUF has them: the sums so far, since acc is of these inputs alone; else NULL
+  float (*total)[4][16];        // of blocks as GGUF has them: the sums so far, beside which acc is of these inputs alone; else NULL
   float (*acc)[4][16];
   float* y;
   size_t y_stride;
-  const char* ask;  // the next block's lines, to be asked for: one for every 16 inputs, since more at once would hold up what comes from
-                    // the second-level cache
+  const char* ask;  // the next block's lines, to be asked for: one for every 16 inputs, or every group of a tile of three rows, since more
+                    // at once would hold up what comes from the second-level cache
   const int8_t* source;  // of a tile that fills w, and asks for nothing: bytes of the first of four panels, source_stride apart
   size_t source_stride;
 };
@@ -50,7 +50,7 @@ struct BlockStep {
   uint32_t y_from,
       y_to;         // panels whose y is asked for: with many rows y comes from beyond the caches, and all at once would hold up the rest
   uint32_t asking;  // tiles that ask for lines of the same panel
-  size_t asked, to_next;  // bytes a tile asks for, and from a panel's last ones to those of the next panel
+  ptrdiff_t asked, to_next;  // bytes a tile asks for, and from a panel's last ones to those of the next panel, which may lie before
 };
 
 // Of the including file: a group's scales as floats; its n inputs of a panel as unsigned bytes, of every four inputs 256 bytes behind those
@@ -113,29 +113,30 @@ void block_fill(const GemmArgs& a, const BlockFormat& f, uint32_t panel, uint32_
   }
 }
 
-// Dot::tile: acc[r][p] += the products of each group times both scales, in their order.
+// Dot::tile: acc[r][p] += the products of each group times both scales, in their order. Dot::tile_of_three: that, of groups of at most 32
+// inputs; where there is t.total these are added to it (but for the first inputs, which are it) and minima behind them.
 template <class Dot, int R, bool kFill>
 inline void block_tile(const GemmArgs& a, const BlockStep& s, const BlockTile& t) {
   for (uint32_t p = s.y_from; p < s.y_to; ++p) {
     const float* y = t.y + p * 16;
     for (int r = 0; r < R; ++r, y += t.y_stride) asm volatile("prefetchw %0" ::"m"(*y));
   }
-  if constexpr (Dot::kGguf) {
+  if (s.first && !t.total) start_rows<R>(t.acc);
+  if constexpr (R <= 3) {  // of groups of at most 32 inputs, as all blocks of GGUF files have
     alignas(64) float x_sum[R][16];
     if (t.w_min) minima_of_rows<R>(t, x_sum);  // before: behind the tile all would wait for them
-    if constexpr (R == 3) {                    // of groups of at most 32 inputs
-      if (s.first && !t.total) start_rows<R>(t.acc);
+    if constexpr (R == 3) {
       Dot::template tile_of_three<kFill>(t, s.first, x_sum);
     } else {
-      if (s.first || t.total) start_rows<R>(t.acc);
+      if (t.total) start_rows<R>(t.acc);
       Dot::template tile<R, kFill>(t);
       if (t.total) add_block<R>(t, s.first, x_sum);
     }
+    if (s.last) finish_rows<R>(a, s.panel, t.total ? t.total : t.acc, t.y);
   } else {
-    if (s.first) start_rows<R>(t.acc);
     Dot::template tile<R, kFill>(t);
+    if (s.last) finish_rows<R>(a, s.panel, t.acc, t.y);
   }
-  if (s.last) finish_rows<R>(a, s.panel, t.total ? t.total : t.acc, t.y);
 }
 
 template <int R>
@@ -164,15 +165,6 @@ void filling_tile(const GemmArgs& a, const BlockStep& s, BlockTile* t) {
   next_rows<R>(t);
 }
 
-// A tile of 1 to 4 rows.
-template <class Dot>
-void last_tile(const GemmArgs& a, const BlockStep& s, uint32_t rows, const BlockTile& t) {
-  (rows == 4   ? block_tile<Dot, 4, false>
-   : rows == 3 ? block_tile<Dot, 3, false>
-   : rows == 2 ? block_tile<Dot, 2, false>
-               : block_tile<Dot, 1, false>)(a, s, t);
-}
-
 // 20 rows and more (kBlockLeast where Dot::kFills; any number of blocks as GGUF has them) by all panels but the last n_panels % 4. Returns
 // how many panels are done.
 template <class Dot>
@@ -183,9 +175,8 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
   const bool threes = Dot::kGguf && (f.group ? f.group : a.x_group) <= 32;  // tiles of three rows, which ask once a group
   const uint32_t asks_for = threes && f.group != 16 ? a.x_group : 16, asking_tiles = static_cast<uint32_t>(f.input * asks_for + 63) / 64;
   for (uint32_t row = 0, blocks = (a.m + kBlockRows - 1) / kBlockRows; blocks; --blocks) {
-    const uint32_t rows = (a.m - row) / blocks;  // tiles of six, then of five; some numbers below 20: of six, then one of fewer
-    const bool few = Dot::kGguf && (threes || (rows + 5) / 6 * 5 > rows);
-    const uint32_t most = threes ? 3 : 6, tiles = few ? rows / most : (rows + 5) / 6, fives = few ? 0 : tiles * 6 - rows;
+    const uint32_t rows = (a.m - row) / blocks;  // tiles of three, then one of two or one; or of six, then of five
+    const uint32_t tiles = threes ? rows / 3 : (rows + 5) / 6, fives = threes ? 0 : tiles * 6 - rows;
     for (uint32_t panel = 0; panel < n_panels; panel += 4)
       for (uint32_t i = 0, from = 0; i < steps; ++i, from += kBlockK) {
         const uint32_t left = k - from, inputs = left < kBlockK ? left : kBlockK, fetch = i + fetching - steps;
@@ -197,8 +188,8 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
             .y_from = fetch < fetching ? fetch * 4 / fetching : 0,
             .y_to = fetch < fetching ? (fetch + 1) * 4 / fetching : 0,
             .asking = asking_tiles,
-            .asked = inputs / asks_for * size_t{64},
-            .to_next = a.w_stride - asking_tiles * (inputs / asks_for) * size_t{64},
+            .asked = static_cast<ptrdiff_t>(inputs / asks_for * 64),
+            .to_next = static_cast<ptrdiff_t>(a.w_stride) - static_cast<ptrdiff_t>(asking_tiles * (inputs / asks_for) * 64),
         };
         const size_t x_at = row * size_t{a.x_groups} + from / a.x_group;
         const bool halves = Dot::kGguf && f.group == 16;
@@ -238,7 +229,7 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
         block_tiles<Dot, 6>(a, s, large, &t, &asking);
         block_tiles<Dot, 5>(a, s, fives, &t, &asking);
         if constexpr (Dot::kGguf) {
-          if (few && rows % most) last_tile<Dot>(a, s, rows % most, t);
+          if (threes && rows % 3) (rows % 3 == 2 ? block_tile<Dot, 2, false> : block_tile<Dot, 1, false>)(a, s, t);
         }
       }
     row += rows;

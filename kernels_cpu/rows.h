@@ -10,7 +10,7 @@
 //   above(x, y), not_below(x, y)   x > y; not x < y, so yes for NaN
 //   keep(v, m), pick(m, v, w)   v where m, zeros or w elsewhere
 //   to_int, power(z)          to the nearest, ties to even; 2^n of z = 12582912 + n
-//   abs_bits, larger, add, shift_right<N>, shift_left<N>, bits_of(c, mask)   of Vi
+//   abs_bits, larger, add, sub, shift_right<N>, shift_left<N>, bits_of(c, mask)   of Vi
 //   tree_sum, tree_max        by the tree 8-4-2-1; total, largest of Vi
 //   store_bytes(q, c, n)      the first n as bytes; values fit
 //   rotate_pairs(x, cos, sin, n)   8 pairs that lie beside each other, or n where that is less

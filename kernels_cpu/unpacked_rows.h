@@ -2,7 +2,8 @@
 // beside what rows.h lists:
 //   Bytes                     64 of them
 //   load_bytes(p); masked(v, bits), down(v, n), up(v, n) (bits of the neighbour come in), join(v, w); chosen(table, nibbles)
-//   spread(v, at)             bits `at` to at + 3 of each word, as 16 in its four bytes; at is a multiple of 4
+//   where(v, at)              bits `at` to at + 3 of each word, as 0 or 255 in its four bytes; at is a multiple of 4
+//   plus(v, w), flip(v, bits) sums of bytes, XOR; thirds(v): 3 v / 256; side_by_side(p): of four runs of sixteen bytes, words
 //   floats(Vi); divided<N>(Vi): by 2^N, of signed ones
 //   Product::kMost            the largest code that it multiplies
 //   Product::kRegisters       of a line each
