@@ -609,7 +609,8 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ",
                 out->spec.n_vocab, " logits");
-  if (const Architecture* a = architecture_by_hf(out->spec.architecture); a && a->gemma4 && !out->tokenizer.merges.empty())
+  if (const Architecture* a = architecture_by_hf(out->spec.architecture);
+      a && a->gemma4 && out->tokenizer.gguf_model == "llama" && !out->tokenizer.merges.empty())
     out->tokenizer.gguf_model = out->tokenizer.gguf_pre = "gemma4";  // whose readers go by the merges
   if (options.plain && !out->tokenizer.gguf_model.empty() && out->tokenizer.gguf_pre.empty())
     return fail(err, LINNET_UNSUPPORTED, PathName(src),

@@ -136,7 +136,8 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   const HfQuant& quant = in->quant;
   const std::string& name = t->source_name;
   const uint32_t n = t->n, k = t->k;
-  const RowMap map = map_rows(entry, spec, n);
+  const RowMap map = map_rows(entry, spec, t->layer, n);
+  if (!map_fits(map, n)) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' has not the rows of its layer");
   std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
   if (t->role == kLayerEmbd) shape = {spec.layer_embd_vocab, uint64_t{spec.n_layers} * spec.layer_embd};
@@ -230,7 +231,7 @@ Status read_parts(Folder* in, Source* out, SourceTensor* t, Error* err) {
 
 // Rows (t->n, t->k) of one expert of a tensor that holds all of them, [experts, ...].
 Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* out, SourceTensor* t, Error* err) {
-  const RowMap map = map_rows(entry, out->spec, t->n);
+  const RowMap map = map_rows(entry, out->spec, t->layer, t->n);
   const uint32_t n = t->n, k = t->k;
   if (quant_has(in->tensors, in->quant, t->source_name)) {  // codes lie along the inputs, whatever the values would
     std::vector<std::string> parts;

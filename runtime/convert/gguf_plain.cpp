@@ -15,17 +15,19 @@ namespace {
 const Architecture& family(const ModelSpec& spec) { return *architecture_by_hf(spec.architecture); }
 
 // Tensors whose rows lie in one as `rows` says.
-SourceTensor fused(const ModelSpec& s, HfRows rows, const std::vector<SourceTensor>& parts) {
-  SourceTensor t = stacked(parts);
-  const auto from = std::make_shared<std::vector<uint32_t>>(t.n);
+Status fused(const ModelSpec& s, HfRows rows, const std::vector<SourceTensor>& parts, SourceTensor* to, Error* err) {
+  *to = stacked(parts);
+  const auto from = std::make_shared<std::vector<uint32_t>>(to->n);
   uint32_t first = 0;
   for (const SourceTensor& p : parts) {
-    const RowMap map = map_rows({"", p.role, rows}, s, p.n);
+    const RowMap map = map_rows({"", p.role, rows}, s, p.layer, p.n);
+    if (map.n != to->n || !map_fits(map, p.n))
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: heads of layer ", p.layer, " are not those of its matrices");
     for (uint32_t i = 0; i < p.n; ++i) (*from)[map.at(i)] = first + i;
     first += p.n;
   }
-  choose_rows(&t, t.n, [from](uint32_t i) { return (*from)[i]; });
-  return t;
+  choose_rows(to, to->n, [from](uint32_t i) { return (*from)[i]; });
+  return LINNET_OK;
 }
 
 // mscale_all_dim, which the score's growth came from; 0: none. It stands in a key of its own where it is not the usual 1.
@@ -246,9 +248,27 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       if (t->role == role && t->layer == layer) return t;
     return static_cast<const SourceTensor*>(nullptr);
   };
+  // What a tensor is written in one with. A packed file's layers may lack it, which no file of the family can say.
+  const struct {
+    bool is;
+    Role role, with;
+  } together[] = {{a.minicpm, kAttnKB, kAttnVB},
+                  {a.form.qkv, kAttnQ, kAttnK},
+                  {a.form.qkv, kAttnQ, kAttnV},
+                  {a.form.qkv, kAttnQBias, kAttnKBias},
+                  {a.form.qkv, kAttnQBias, kAttnVBias},
+                  {a.delta && spec.attn_gate, kAttnQ, kAttnGate},
+                  {a.form.beta_alpha, kDeltaBeta, kDeltaAlpha},
+                  {a.form.gate_up, kFfnUp, kFfnGate},
+                  {true, kMambaIn, kMambaDt},
+                  {a.form.expert_gate_up, kExpertUp, kExpertGate}};
   for (const SourceTensor* t : tensors) {
     const Role role = t->role;
     const uint32_t layer = t->layer;
+    for (const auto& row : together)
+      if (row.is && row.role == role && !of(row.with, layer))
+        return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say that layer ", layer, " has no ",
+                    role_row(row.with).name);
     if (role == kAlibi) continue;  // readers make them, put_alibi has compared
     if (norm_of_ones(a, role)) {
       LINNET_TRY(check_ones(*t, err));
@@ -281,9 +301,11 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({*t, *of(kAttnK, layer), *of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({*t, *of(kAttnKBias, layer), *of(kAttnVBias, layer)})};
-    if (a.delta && spec.attn_gate && role == kAttnQ) to.rows = fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)});
-    if (a.form.beta_alpha && role == kDeltaBeta)
-      to = {blk + "ssm_ba.weight", {}, fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)})};
+    if (a.delta && spec.attn_gate && role == kAttnQ) LINNET_TRY(fused(spec, HfRows::kGated, {*t, *of(kAttnGate, layer)}, &to.rows, err));
+    if (a.form.beta_alpha && role == kDeltaBeta) {
+      to.name = blk + "ssm_ba.weight";
+      LINNET_TRY(fused(spec, HfRows::kKeyHeads, {*t, *of(kDeltaAlpha, layer)}, &to.rows, err));
+    }
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({*of(kFfnGate, layer), *t});
     if (role == kMambaIn) to.rows = stacked({*t, *of(kMambaDt, layer)});
     if (a.form.expert_gate_up && role == kExpertUp) {

@@ -619,6 +619,9 @@ class MetadataReader {
     if (s->delta_value_heads == 0 || values % s->delta_value_heads)
       return refuse(LINNET_BAD_FILE, "key '", full("ssm.inner_size"), "' = ", values,
                     " is no multiple of ssm.time_step_rank = ", s->delta_value_heads);
+    if (s->delta_key_heads == 0 || s->delta_value_heads % s->delta_key_heads)
+      return refuse(LINNET_BAD_FILE, "key '", full("ssm.time_step_rank"), "' = ", s->delta_value_heads,
+                    " is no multiple of ssm.group_count = ", s->delta_key_heads);
     s->delta_value_dim = values / s->delta_value_heads;
     s->delta_tiled = arch_->form.tiled && s->delta_value_heads != s->delta_key_heads;
     if (interval == 0) return refuse(LINNET_BAD_FILE, "key '", full("full_attention_interval"), "' is 0");
@@ -778,7 +781,7 @@ class MetadataReader {
         uint32_t of = own;
         while (of-- && (layers[of].window != 0) != (l.window != 0)) {
         }
-        if (of + (l.window ? 2 : 1) != own)  // where llama.cpp has them
+        if (of >= own || of + (l.window ? 2 : 1) != own)  // where llama.cpp has them
           return refuse(LINNET_UNSUPPORTED, "key '", full("attention.shared_kv_layers"), "' = ", shared, ": layers ", own, " and ", own + 1,
                         " (counted from 1) before them are not one with a window and one without");
         l.kv_back = i - of;
@@ -1096,7 +1099,9 @@ Status read_tensor(const Files& files, const ModelSpec& s, Role role, uint32_t l
   SourceTensor& t = *out;
   t.role = role, t.layer = layer, t.n = n, t.k = want.matrix() ? role_k(role, layer, s) : 1;
   const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : t.n, parts = role_row(role).of_experts() ? s.n_experts : 1;
-  RowMap map = map_rows({"", role, place.rows}, s, rows);
+  RowMap map = map_rows({"", role, place.rows}, s, layer, rows);
+  if (!map_fits(map, rows))
+    return fail(err, LINNET_BAD_FILE, files.first().label, ": tensor '", place.name, "' has not the rows of its layer");
   const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.name.ends_with("attn_kv_b.weight");
   if (kv_b) t.k = s.kv_lora_rank, map.n = s.n_heads * (s.qk_nope_dim + s.v_head_dim);
   const auto found = files.tensors.find(place.name);

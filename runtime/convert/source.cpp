@@ -220,8 +220,9 @@ void exact_row_zero(const ExactRows& row, uint32_t k) {
   if (row.zeros) std::memset(row.zeros, 0, groups);
 }
 
-RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
-  const uint32_t dim = s.head_dim, q = s.n_heads * dim, kv = s.n_kv_heads * dim, group = s.n_heads / s.n_kv_heads;
+RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t layer, uint32_t n) {
+  const LayerSpec l = layer_spec(s, layer);
+  const uint32_t dim = l.head_dim, q = l.n_heads * dim, kv = l.n_kv_heads * dim, group = l.n_kv_heads ? l.n_heads / l.n_kv_heads : 1;
   const bool is_q = t.role == kAttnQ || t.role == kAttnQBias, is_k = t.role == kAttnK || t.role == kAttnKBias;
   const bool is_up = t.role == kFfnUp || t.role == kFfnUpBias || t.role == kExpertUp || t.role == kExpertUpBias || t.role == kSharedUp;
   switch (t.rows) {
@@ -262,7 +263,7 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
       return {in + s.mamba_heads, [first](uint32_t i) { return first + i; }};
     }
     case HfRows::kEachHead:
-      return {s.n_heads, [dim](uint32_t i) { return i / dim; }};
+      return {l.n_heads, [dim](uint32_t i) { return i / dim; }};
     case HfRows::kOtherHalf:
       return {n, [dim](uint32_t i) { return i / dim * dim + (i + dim / 2) % dim; }};
     case HfRows::kPart:
@@ -272,6 +273,12 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
   if (t.role == kAttnKvA)  // the latent comes first in the file, the roped part here
     return {n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; }};
   return {n, {}};
+}
+
+bool map_fits(const RowMap& map, uint32_t n) {
+  for (uint32_t i = 0; map.at && i < n; ++i)
+    if (map.at(i) >= map.n) return false;
+  return true;
 }
 
 void tile_values(SourceTensor* t, const ModelSpec& s, bool tiled) {
@@ -350,6 +357,7 @@ void multiply_router_norm(SourceTensor* t, uint32_t d_model) {
     LINNET_TRY(rows(first, count, to, err));
     for (uint32_t i = 0; i < count; ++i) {
       const float want = to[i], near = want / by;
+      if (!std::isfinite(near)) continue;
       to[i] = near;
       int best = -1;
       uint32_t bits;

@@ -175,7 +175,8 @@ struct RowMap {
   uint32_t n;
   std::function<uint32_t(uint32_t)> at;  // empty: the same rows
 };
-RowMap map_rows(const HfTensor& t, const ModelSpec& spec, uint32_t n);
+RowMap map_rows(const HfTensor& t, const ModelSpec& spec, uint32_t layer, uint32_t n);
+bool map_fits(const RowMap& map, uint32_t n);  // whether all n lie among the rows of the file's tensor
 
 // Value heads of a gated delta net, of which every key head has some: those of one after those of the other, or (tiled, as llama.cpp has
 // them) the first of each, then the second of each. Their rows, and of what reads them the inputs, take the one order from the other.

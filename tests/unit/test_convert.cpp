@@ -939,6 +939,54 @@ void put_layer(GgufFile* f, uint32_t layer) {
 }
 }  // namespace
 
+TEST_CASE("plain GGUF: layers without what their family has, heads that are not their matrices', weights that are no numbers") {
+  linnet_error err = {};
+  std::vector<PlainTensor> plain;
+  // A packed file may say so.
+  const auto refused = [&](const std::string& golden, Role without, const char* why) {
+    Source source;
+    REQUIRE(source_from_folder("tests/golden/" + golden, &source, &err) == LINNET_OK);
+    std::vector<const SourceTensor*> tensors;
+    for (const SourceTensor& t : source.tensors)
+      if (t.role != without || t.layer != 1) tensors.push_back(&t);
+    INFO(golden);
+    CHECK(plain_tensors(source.spec, tensors, &plain, &err) == LINNET_UNSUPPORTED);
+    INFO(err.text);
+    CHECK(std::string(err.text).find(why) != std::string::npos);
+  };
+  refused("phi3", kFfnGate, "cannot say that layer 1 has no ");
+  refused("phi3", kAttnV, "cannot say that layer 1 has no ");
+  refused("gpt2", kAttnKBias, "cannot say that layer 1 has no ");
+  refused("glm4", kFfnGate, "cannot say that layer 1 has no ");
+  Source gated;
+  REQUIRE(source_from_folder("tests/golden/qwen3-5", &gated, &err) == LINNET_OK);
+  std::vector<LayerSpec> layers;
+  for (uint32_t i = 0; i < gated.spec.n_layers; ++i) {
+    layers.push_back(layer_spec(gated.spec, i));
+    layers.back().head_dim /= 2;
+  }
+  std::shared_ptr<void> kept;
+  set_layers(&gated.spec, &kept, layers);
+  std::vector<const SourceTensor*> tensors;
+  for (const SourceTensor& t : gated.tensors) tensors.push_back(&t);
+  CHECK(plain_tensors(gated.spec, tensors, &plain, &err) == LINNET_UNSUPPORTED);
+  INFO(err.text);
+  CHECK(std::string(err.text).find("heads of layer") != std::string::npos);
+
+  SourceTensor norm = computed_tensor(kRouterNorm, 0, {1.0f, 0.0f});
+  norm.rows = [](uint32_t, uint32_t count, float* to, Error*) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t bits = i ? 0xFFFFFFFBu : 0x7F800000u;
+      std::memcpy(to + i, &bits, sizeof bits);
+    }
+    return LINNET_OK;
+  };
+  multiply_router_norm(&norm, 64);
+  float out[2] = {};
+  REQUIRE(norm.rows(0, 2, out, &err) == LINNET_OK);  // and comes to an end
+  CHECK((std::isinf(out[0]) && std::isnan(out[1])));
+}
+
 TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
   linnet_error err = {};
   Source folder;
@@ -958,6 +1006,18 @@ TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
   same(plain);
   // Published files hold keys of layers that look at others'; lists say the same as counts.
   GgufFile f = plain;
+  // A tensor of queries, keys and values has the heads of its layer, not those of the model.
+  for (uint32_t i = 0; i < folder.spec.n_layers; ++i) {
+    const LayerSpec l = layer_spec(folder.spec, i);
+    if (l.window || l.kv_back || l.head_dim == folder.spec.head_dim) continue;
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    const uint64_t small = (l.n_heads + 2 * l.n_kv_heads) * uint64_t{folder.spec.head_dim};
+    for (const char* name : {"attn_q.weight", "attn_k.weight", "attn_v.weight"}) f.remove(blk + name);
+    f.tensors.push_back(
+        {blk + "attn_qkv.weight", {folder.spec.d_model, small}, kGgmlF32, std::string(small * folder.spec.d_model * 4, '\0')});
+    import_refused(f, kBad, {blk + "attn_qkv.weight': dimensions"});
+    f = plain;
+  }
   for (const char* name : {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}) {
     GgufFile::Tensor t = *f.tensor(std::string("blk.1.") + name);
     t.name = std::string("blk.4.") + name;
@@ -1214,6 +1274,10 @@ TEST_CASE("GGUF import: gated delta nets are what their folders are") {
     f = plain;
     f.key(p + "ssm.time_step_rank")->value = le(uint32_t{kGgufU32}) + le(uint32_t{7});
     import_refused(f, kBad, {"ssm.inner_size' = ", "no multiple of ssm.time_step_rank = 7"});
+    f = plain;  // where no layer is such a net, too
+    f.u32(p + "full_attention_interval", 1);
+    f.key(p + "ssm.group_count")->value = le(uint32_t{kGgufU32}) + le(uint32_t{0});
+    import_refused(f, kBad, {"no multiple of ssm.group_count = 0"});
     for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"}) {
       f = plain;
       f.remove(p + key);
