@@ -885,6 +885,26 @@ GgufFile delta_file(Source source) {
   }
   return f;
 }
+// All tensors of made->spec, of random numbers that `change` sees first.
+template <class Change>
+void add_random(Source* made, uint32_t seed, const Change& change) {
+  const ModelSpec& s = made->spec;
+  REQUIRE(each_tensor(s, [&](Role role, uint32_t layer) {
+            const uint32_t n = role_n(role, layer, s), k = role_row(role).matrix() ? role_k(role, layer, s) : 1;
+            const std::string data = test::tensor_data(kGgmlF32, uint64_t{n} * k, role * seed + layer);
+            std::vector<float> values(size_t{n} * k);
+            std::memcpy(values.data(), data.data(), data.size());
+            change(role, values);
+            SourceTensor t = computed_tensor(role, layer, values);
+            t.n = n, t.k = k;
+            t.rows = [values, k](uint32_t first, uint32_t count, float* to, linnet_error*) {
+              std::memcpy(to, values.data() + size_t{first} * k, size_t{count} * k * sizeof(float));
+              return LINNET_OK;
+            };
+            made->tensors.push_back(t);
+            return LINNET_OK;
+          }) == LINNET_OK);
+}
 GgufFile parsed(const std::string& bytes) {
   linnet_error err = {};
   const auto g = std::make_unique<Gguf>();
@@ -1145,21 +1165,9 @@ TEST_CASE("GGUF: Gemma 3n's layers that look at earlier ones' keys, gates and st
   }
   set_layers(&made, layers);
   linnet_error err = {};
-  REQUIRE(each_tensor(s, [&](Role role, uint32_t layer) {
-            const uint32_t n = role_n(role, layer, s), k = role_row(role).matrix() ? role_k(role, layer, s) : 1;
-            const std::string data = test::tensor_data(kGgmlF32, uint64_t{n} * k, role * 31 + layer);
-            std::vector<float> values(size_t{n} * k);
-            std::memcpy(values.data(), data.data(), data.size());
-            if (role == kAttnVNorm) std::fill(values.begin(), values.end(), 1.0f);
-            SourceTensor t = computed_tensor(role, layer, values);
-            t.n = n, t.k = k;
-            t.rows = [values, k](uint32_t first, uint32_t count, float* to, linnet_error*) {
-              std::memcpy(to, values.data() + size_t{first} * k, size_t{count} * k * sizeof(float));
-              return LINNET_OK;
-            };
-            made.tensors.push_back(t);
-            return LINNET_OK;
-          }) == LINNET_OK);
+  add_random(&made, 31, [](Role role, std::vector<float>& values) {
+    if (role == kAttnVNorm) std::fill(values.begin(), values.end(), 1.0f);
+  });
   Options o;
   o.plain = true;
   o.weights = LINNET_F32;
@@ -1318,21 +1326,9 @@ TEST_CASE("GGUF import: tiled value heads move with blocks that their heads hold
     LayerSpec layers[2] = {layer_spec(s, 0), layer_spec(s, 1)};
     layers[0].mixer = kMixerDelta, layers[0].rope = LayerRope::kNone;
     set_layers(&made, {layers[0], layers[1]});
-    REQUIRE(each_tensor(s, [&](Role role, uint32_t layer) {
-              const uint32_t n = role_n(role, layer, s), k = role_row(role).matrix() ? role_k(role, layer, s) : 1;
-              const std::string data = test::tensor_data(kGgmlF32, uint64_t{n} * k, role * 7 + layer);
-              std::vector<float> values(size_t{n} * k);
-              std::memcpy(values.data(), data.data(), data.size());
-              for (float& v : values) v = role == kDeltaA ? -std::fabs(v) : role_row(role).norm() || role == kDeltaNorm ? 1 + v : v;
-              SourceTensor t = computed_tensor(role, layer, values);
-              t.n = n, t.k = k;
-              t.rows = [values, k](uint32_t first, uint32_t count, float* to, linnet_error*) {
-                std::memcpy(to, values.data() + size_t{first} * k, size_t{count} * k * sizeof(float));
-                return LINNET_OK;
-              };
-              made.tensors.push_back(t);
-              return LINNET_OK;
-            }) == LINNET_OK);
+    add_random(&made, 7, [](Role role, std::vector<float>& values) {
+      for (float& v : values) v = role == kDeltaA ? -std::fabs(v) : role_row(role).norm() || role == kDeltaNorm ? 1 + v : v;
+    });
     // What reads the same rows goes along with a quantised one.
     Source mixed = made;
     for (SourceTensor& t : mixed.tensors)
