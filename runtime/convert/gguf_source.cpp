@@ -1232,6 +1232,28 @@ Status recognise_llama3(Source* source, Error* err) {
   return LINNET_OK;
 }
 
+// Layers behind the last that guess tokens further on, all of them or, where one lacks a tensor, none. Of families that have such layers no
+// row or channel lies otherwise than in a folder.
+Status add_ahead_layers(const Files& files, const Architecture& a, uint32_t n, Source* out, std::set<std::string>* used, Error* err) {
+  const std::string first = "blk." + std::to_string(out->spec.n_layers) + ".";
+  const auto at = files.tensors.lower_bound(first);
+  if (!a.ahead || n == 0 || at == files.tensors.end() || !at->first.starts_with(first)) return LINNET_OK;
+  LINNET_TRY(add_ahead(out, n, files.first().label, "nextn_predict_layers", err));
+  Source* const ahead = out->ahead.get();
+  ModelSpec& s = ahead->spec;
+  for (const AheadPart& part : kAheadParts)
+    if (files.tensors.count(gguf_tensor_name(a, s, part.role, out->spec.n_layers))) s.ahead |= part.bit;
+  std::string missing;
+  LINNET_TRY(each_ahead(s, [&](Role role, uint32_t layer) {
+    const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : role_n(role, layer, s);
+    const std::string name = find_place(files, a, s, role, layer, rows).name;
+    if (missing.empty() && !files.tensors.count(name)) missing = name;
+    return LINNET_OK;
+  }));
+  if (!missing.empty()) return drop_ahead(out, missing), LINNET_OK;
+  return each_ahead(s, [&](Role role, uint32_t layer) { return add_tensor(files, a, 0, role, layer, ahead, used, err); });
+}
+
 bool is_text_key(const Gguf& g, const char* key, std::string* out) {
   GgufValue v;
   if (!g.key(key, &v) || v.type != kGgufString) return false;
@@ -1289,6 +1311,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (SourceTensor& t : out->tensors)
       if ((t.role == kTokenEmbd || t.role == kOutput) && t.own == LINNET_FORMAT_DEFAULT)
         t.own = t.source_type == "F16" ? LINNET_F16 : t.source_type == "BF16" ? LINNET_BF16 : t.own;
+  LINNET_TRY(add_ahead_layers(*files, a, reader.extra_layers(), out, &used, err));
   const auto in_extra = [&](std::string_view name) {
     for (uint32_t i = 0; i < reader.extra_layers(); ++i)
       if (name.starts_with("blk." + std::to_string(out->spec.n_layers + i) + ".")) return true;
@@ -1298,7 +1321,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (const Role role : {kAttnK, kAttnV, kAttnKNorm})
       if (layer_spec(out->spec, i).kv_back) used.insert(gguf_tensor_name(a, out->spec, role, i));
   for (const auto& [name, where] : files->tensors)
-    if (!used.count(std::string(name)) && !in_extra(name))
+    if (!used.count(std::string(name)) && (out->ahead || !in_extra(name)))
       return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ",
                   out->spec.n_layers, " layers");
   std::string vocabulary;

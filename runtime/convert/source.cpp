@@ -330,6 +330,41 @@ void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<
   *keep = values;
 }
 
+Status add_ahead(Source* source, uint32_t n, PathName label, std::string_view whose, Error* err) {
+  const ModelSpec& s = source->spec;
+  if (s.n_layers > kMaxLayers || n > kMaxLayers - s.n_layers)
+    return fail(err, LINNET_BAD_FILE, label, ": '", whose, "' is ", n, " behind ", s.n_layers, " layers, of which there may be ", kMaxLayers,
+                " in all");
+  uint32_t like = s.n_layers - 1;
+  const auto attends = [&](uint32_t i) {
+    const uint32_t mixer = layer_spec(s, i).mixer;
+    return mixer == kMixerAttention || mixer == kMixerLatent;
+  };
+  while (like > 0 && !attends(like)) --like;
+  const auto ahead = std::make_shared<Source>();
+  ahead->spec = s;
+  ahead->keep = source->keep;
+  const auto values = std::make_shared<std::vector<std::vector<uint32_t>>>(kLayerFieldCount);
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f) {
+    if (!s.layer_values[f]) continue;
+    std::vector<uint32_t>& of = (*values)[f];
+    of.resize(s.n_layers);
+    std::memcpy(of.data(), s.layer_values[f], of.size() * sizeof of[0]);
+    of.resize(size_t{s.n_layers} + n, of[like]);
+    ahead->spec.layer_values[f] = reinterpret_cast<const uint8_t*>(of.data());
+  }
+  ahead->layers = values;
+  ahead->spec.n_layers += n;
+  ahead->spec.n_ahead = n;
+  source->ahead = ahead;
+  return LINNET_OK;
+}
+
+void drop_ahead(Source* source, const std::string& missing) {
+  source->notes.push_back("layers for speculation are left out: tensor '" + missing + "' is missing");
+  source->ahead.reset();
+}
+
 float deviations_below(float share) {
   const double y = static_cast<double>(2 * share - 1);
   double low = 0, high = 6;  // erf(6) is 1
