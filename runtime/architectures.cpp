@@ -773,8 +773,8 @@ constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLf
 constexpr HfNames kNanochatNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kNanochatTensors), {}};
 constexpr HfNames kOlmoHybridNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kOlmoHybridTensors), {}, {"mtp."}};
 constexpr HfNames kKimiLinearNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kKimiLinearTensors), {}};
-constexpr HfNames kQwen35Names = {
-    {"model.", nullptr}, "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}, {"", ""}, {"mtp.", "model.mtp."}};
+constexpr HfNames kQwen35Names = {{"model.", nullptr},   "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}, {"", ""},
+                                  {"mtp.", "model.mtp."}};
 constexpr HfNames kBambaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kBambaTensors), {}};
 constexpr HfNames kNemotronHNames = {{"backbone.", "model."}, "layers.", LINNET_NAMES(kNemotronHTensors), {}, {"mtp."}};
 #undef LINNET_NAMES
@@ -2168,7 +2168,8 @@ std::string hf_tensor_name(const HfNames& names, const HfTensor& tensor, uint32_
   std::string name = tensor.name;
   if (const size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, std::to_string(head));
   if (name[0] == '/') return names.tops[root] + name.substr(1);
-  return names.roots[root] + (role_row(tensor.role).per_layer() ? names.layers + std::to_string(layer - names.first_layer) + "." : "") + name;
+  return names.roots[root] + (role_row(tensor.role).per_layer() ? names.layers + std::to_string(layer - names.first_layer) + "." : "") +
+         name;
 }
 
 }  // namespace linnet

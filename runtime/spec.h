@@ -163,8 +163,8 @@ struct ModelSpec {
   uint32_t streams;           // residual streams beside each other, 0 or kStreams; 0: one. And then
   uint32_t laurel_rank;       // of a branch beside attention
   double sparse_cut;          // in sparse layers gates lose their mean and so many standard deviations, and what is below 0 then
-  // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which of
-  // AheadTensor they have.
+  // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which
+  // of AheadTensor they have.
   uint32_t n_ahead, ahead;
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.

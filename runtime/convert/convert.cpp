@@ -259,8 +259,7 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   if (!gguf_block_bytes(f)) return f;
   const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact.bits == format_row(f).bits);
   if (!held && gguf_file_blocks(t) && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
-  if (!held && format_row(f).bits < 8 && of_tokens(t.role))
-    f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
+  if (!held && format_row(f).bits < 8 && of_tokens(t.role)) f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
   if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
   return t.k % gguf_block_values(f) ? LINNET_F16 : f;
 }

@@ -159,7 +159,7 @@ struct Description {
   uint64_t tensor_bytes = 0;
   uint32_t n_ahead = 0;      // layers that guess tokens further on, by which nothing drafts yet
   uint64_t ahead_bytes = 0;  // theirs, of tensor_bytes
-  std::string unsupported;  // why linnet cannot run this model, "" = it can; then spec is empty
+  std::string unsupported;   // why linnet cannot run this model, "" = it can; then spec is empty
   std::vector<SpecInfo> spec;
   std::vector<TensorInfo> tensors;  // in the order of the file
 };

@@ -333,8 +333,8 @@ void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<
 Status add_ahead(Source* source, uint32_t n, PathName label, std::string_view whose, Error* err) {
   const ModelSpec& s = source->spec;
   if (s.n_layers > kMaxLayers || n > kMaxLayers - s.n_layers)
-    return fail(err, LINNET_BAD_FILE, label, ": '", whose, "' is ", n, " behind ", s.n_layers, " layers, of which there may be ", kMaxLayers,
-                " in all");
+    return fail(err, LINNET_BAD_FILE, label, ": '", whose, "' is ", n, " behind ", s.n_layers, " layers, of which there may be ",
+                kMaxLayers, " in all");
   uint32_t like = s.n_layers - 1;
   const auto attends = [&](uint32_t i) {
     const uint32_t mixer = layer_spec(s, i).mixer;

@@ -54,8 +54,8 @@ struct Source {
   std::string needs_format;      // why the format of the weights must be asked for, or ""
   std::shared_ptr<void> layers;  // what spec.layer_values points to
   std::shared_ptr<void> keep;    // what the closures read from (mappings)
-  // The layers behind these that guess tokens further on, or nullptr: spec.n_layers counts them, too, spec.n_ahead them alone, and tensors are
-  // theirs. Kept for what will draft by them: nothing here computes them.
+  // The layers behind these that guess tokens further on, or nullptr: spec.n_layers counts them, too, spec.n_ahead them alone, and tensors
+  // are theirs. Kept for what will draft by them: nothing here computes them.
   std::shared_ptr<Source> ahead;
   std::vector<std::string> notes;  // for Options.notes
 };
@@ -119,8 +119,7 @@ struct AheadPart {
   AheadTensor bit;
   Role role;
 };
-inline constexpr AheadPart kAheadParts[] = {
-    {kAheadEmbd, kAheadTokenEmbd}, {kAheadHeadNorm, kAheadOutputNorm}, {kAheadHead, kAheadOutput}};
+inline constexpr AheadPart kAheadParts[] = {{kAheadEmbd, kAheadTokenEmbd}, {kAheadHeadNorm, kAheadOutputNorm}, {kAheadHead, kAheadOutput}};
 // Leaves them out, and says why.
 void drop_ahead(Source* source, const std::string& missing);
 // The packed file of a source.
