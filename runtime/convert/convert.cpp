@@ -825,7 +825,8 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf) && !options.plain) {
-        LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
+        LINNET_TRY(
+            file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err, bytes_to_run(*gguf)));
         out->whole = out->file;
         out->mapped = true;
         return LINNET_OK;

@@ -1,6 +1,5 @@
 // What `linnet inspect` shows: headers and specs are read, no weights.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -101,11 +100,9 @@ void put_source(const Source& source, Description* out) {
 
 // Of the tensors of a GGUF file those behind the model's layers.
 void mark_ahead(uint32_t n_layers, Description* out) {
-  constexpr std::string_view kBlk = "blk.";
   for (TensorInfo& info : out->tensors) {
     uint32_t layer = 0;
-    const char *at = info.name.data() + kBlk.size(), *end = info.name.data() + info.name.size();
-    if (!info.name.starts_with(kBlk) || std::from_chars(at, end, layer).ec != std::errc() || layer < n_layers) continue;
+    if (!behind_layers(info.name, n_layers, &layer)) continue;
     info.ahead = true;
     out->ahead_bytes += info.bytes;
     if (layer >= n_layers + out->n_ahead) out->n_ahead = layer - n_layers + 1;

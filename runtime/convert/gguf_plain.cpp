@@ -240,10 +240,6 @@ Status to_gguf_conventions(Source* source, Error* err) {
 
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
-  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba && !a.gemma4 && !a.gemma3n &&  // of those check_plain knows more
-        !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
-      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
     for (const SourceTensor* t : tensors)
       if (t->role == role && t->layer == layer) return t;

@@ -358,12 +358,13 @@ class MetadataReader {
     *out = static_cast<uint32_t>(u);
     return LINNET_OK;
   }
-  // Of each layer.
+  // Of each layer of the model, in a list that counts those behind, too.
   Status counts(std::string_view key, uint32_t n_layers, std::vector<uint32_t>* out) {
+    const uint32_t n = n_layers + extra_layers_;
     GgufValue v;
     if (!get(key, &v) || v.type != kGgufArray) return refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing or no array");
-    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != n_layers)
-      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", n_layers, " counts");
+    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != n)
+      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", n, " counts");
     out->resize(n_layers);
     if (n_layers) std::memcpy(out->data(), v.raw.data(), size_t{n_layers} * sizeof(uint32_t));
     return LINNET_OK;
@@ -563,8 +564,7 @@ class MetadataReader {
   }
   // Of every layer, 0 where it is a short convolution or Mamba-2.
   Status kv_heads(ModelSpec* s) {
-    LINNET_TRY(counts("attention.head_count_kv", s->n_layers + extra_layers_, &kv_heads_));
-    kv_heads_.resize(s->n_layers);
+    LINNET_TRY(counts("attention.head_count_kv", s->n_layers, &kv_heads_));
     s->n_kv_heads = 0;
     for (const uint32_t n : kv_heads_) {
       if (n && s->n_kv_heads && n != s->n_kv_heads && !arch_->gemma4)
@@ -642,22 +642,17 @@ class MetadataReader {
   }
   // Of every layer the width of its feed-forward step, 0 where it has none.
   Status widths(ModelSpec* s) {
-    GgufValue v;
-    if (!get("feed_forward_length", &v) || v.type != kGgufArray || (v.array_type != kGgufU32 && v.array_type != kGgufI32) ||
-        v.count != s->n_layers + uint64_t{extra_layers_})
-      return refuse(LINNET_BAD_FILE, "key '", full("feed_forward_length"), "' is missing or no list of ", s->n_layers, " counts");
-    widths_.resize(s->n_layers);
-    if (s->n_layers) std::memcpy(widths_.data(), v.raw.data(), s->n_layers * sizeof(uint32_t));
+    LINNET_TRY(counts("feed_forward_length", s->n_layers, &d_ff_));
     for (const bool experts : {false, true})  // of dense layers where there are some
       for (uint32_t i = 0; i < s->n_layers && !s->d_ff; ++i)
-        if (experts == has_experts(i)) s->d_ff = widths_[i];
+        if (experts == has_experts(i)) s->d_ff = d_ff_[i];
     if (s->d_ff == 0) s->d_ff = 1;  // of which nothing is
     return LINNET_OK;
   }
   Status mamba_layers(ModelSpec* s) {
     bool some = false;
     if (arch_->mamba_beside) convolves_.assign(s->n_layers, true);
-    for (uint32_t i = 0; i < s->n_layers && mamba_; ++i) some = some || (convolves_[i] && (widths_.empty() || !widths_[i]));
+    for (uint32_t i = 0; i < s->n_layers && mamba_; ++i) some = some || (convolves_[i] && (d_ff_.empty() || !d_ff_[i]));
     if (some)
       LINNET_TRY(mamba_sizes(s));
     else
@@ -667,7 +662,7 @@ class MetadataReader {
     for (uint32_t i = 0; i < s->n_layers; ++i) {
       layers.push_back(layer_spec(*s, i));
       if (arch_->one_step) {
-        const uint32_t width = arch_->mamba_alone ? 0 : widths_[i];
+        const uint32_t width = arch_->mamba_alone ? 0 : d_ff_[i];
         const bool experts = has_experts(i);
         layers[i].rope = LayerRope::kNone;
         layers[i].feed_forward = !width ? kFeedForwardNothing : experts ? kFeedForwardExperts : kFeedForwardDense;
@@ -704,8 +699,7 @@ class MetadataReader {
   Status gemma_widths(ModelSpec* s) {
     GgufValue v;
     if (!get("feed_forward_length", &v) || v.type != kGgufArray) return number("feed_forward_length", true, &s->d_ff);
-    LINNET_TRY(counts("feed_forward_length", s->n_layers + extra_layers_, &d_ff_));
-    d_ff_.resize(s->n_layers);
+    LINNET_TRY(counts("feed_forward_length", s->n_layers, &d_ff_));
     if (!d_ff_.empty()) s->d_ff = d_ff_.front();
     return LINNET_OK;
   }
@@ -954,7 +948,6 @@ class MetadataReader {
   std::vector<uint32_t> kv_heads_, d_ff_;  // of layers, or empty
   uint32_t global_dim_ = 0;                // head_dim of layers that see all, of Gemma 4
   std::vector<bool> convolves_;            // of layers, where some are short convolutions or Mamba-2
-  std::vector<uint32_t> widths_;           // of layers that are one step
   bool mamba_ = false;                     // some layers are Mamba-2
   std::vector<bool> windowed_;             // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;

@@ -1,7 +1,9 @@
 // What sources of all kinds share: rows in another order, and tensors that are computed.
 #include "source.h"
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -358,6 +360,30 @@ Status add_ahead(Source* source, uint32_t n, PathName label, std::string_view wh
   ahead->spec.n_ahead = n;
   source->ahead = ahead;
   return LINNET_OK;
+}
+
+bool behind_layers(std::string_view name, uint32_t n_layers, uint32_t* layer) {
+  for (const std::string_view prefix : {"linnet.", "blk."})
+    if (name.starts_with(prefix))
+      name.remove_prefix(prefix.size());
+    else if (prefix == "blk.")
+      return false;
+  return std::from_chars(name.data(), name.data() + name.size(), *layer).ec == std::errc() && *layer >= n_layers;
+}
+
+size_t bytes_to_run(const Gguf& packed) {
+  GgufValue v;
+  if (!packed.key("linnet.spec.n_layers", &v) || v.type != kGgufU32) return SIZE_MAX;
+  uint64_t end = 0;
+  bool all = true;
+  for (uint32_t i = 0, layer; i < packed.n_tensors; ++i) {
+    GgufTensor t;
+    packed.tensor_entry(i, &t);
+    const bool ahead = behind_layers(t.name, static_cast<uint32_t>(v.u), &layer);
+    all = all && !ahead;
+    if (!ahead) end = std::max(end, t.offset + align_up(t.bytes, 64));
+  }
+  return all ? SIZE_MAX : static_cast<size_t>(end);
 }
 
 void drop_ahead(Source* source, const std::string& missing) {

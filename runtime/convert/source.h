@@ -120,6 +120,10 @@ struct AheadPart {
   Role role;
 };
 inline constexpr AheadPart kAheadParts[] = {{kAheadEmbd, kAheadTokenEmbd}, {kAheadHeadNorm, kAheadOutputNorm}, {kAheadHead, kAheadOutput}};
+// Whether a tensor of a GGUF file is of a layer behind so many, and of which.
+bool behind_layers(std::string_view name, uint32_t n_layers, uint32_t* layer);
+// The bytes of a packed file that a model which runs may read: what guesses ahead lies behind them.
+size_t bytes_to_run(const Gguf& packed);
 // Leaves them out, and says why.
 void drop_ahead(Source* source, const std::string& missing);
 // The packed file of a source.

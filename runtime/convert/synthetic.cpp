@@ -30,8 +30,7 @@ struct Shape {
 constexpr Gemma kE2b = {512, 0, 20, 1, 256}, kE4b = {512, 0, 18, 0, 256}, k26b = {1024, 2, 0, 0, 0}, kLayersTiny = {64, 0, 2, 0, 256},
                 k3nE2b = {512, 0, 10, 0, 256, 262144}, k3nE4b = {512, 0, 15, 0, 256, 262144};
 constexpr char kWindows30[] = "sssssasssssasssssasssssasssssa", kWindows35[] = "ssssassssassssassssassssassssassssa",
-               kWindows30By5[] = "ssssassssassssassssassssassssa",
-               kWindows42[] = "sssssasssssasssssasssssasssssasssssasssssa";
+               kWindows30By5[] = "ssssassssassssassssassssassssa", kWindows42[] = "sssssasssssasssssasssssasssssasssssasssssa";
 constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda",
                kDelta40[] = "dddadddadddadddadddadddadddadddadddaddda";
 constexpr char kLfm2Layers[] = "ccaccaccacacacac";

@@ -1377,6 +1377,21 @@ TEST_CASE("layers for speculation are kept beside the model and change nothing o
     REQUIRE(load(made.path, LINNET_LOAD_DEFAULT, o, &loaded, &err) == LINNET_OK);
     CHECK(loaded.file.bytes == b.image.bytes);
     unload(&loaded);
+    REQUIRE(load(packed, LINNET_LOAD_COPY, o, &loaded, &err) == LINNET_OK);  // and a copy of a file reads none
+    REQUIRE(gguf_open(loaded.file.data, loaded.file.bytes, "copy", g.get(), &err) == LINNET_OK);
+    std::ifstream source(packed, std::ios::binary);
+    const std::string whole((std::istreambuf_iterator<char>(source)), {});
+    REQUIRE(loaded.file.bytes == whole.size());
+    for (uint32_t i = 0; i < g->n_tensors; ++i) {
+      GgufTensor t;
+      g->tensor_entry(i, &t);
+      uint32_t behind = 0;
+      const bool none = behind_layers(t.name, layer, &behind);
+      INFO(t.name);
+      CHECK(std::string(reinterpret_cast<const char*>(t.data), t.bytes) ==
+            (none ? std::string(t.bytes, '\0') : whole.substr(static_cast<size_t>(t.offset), t.bytes)));
+    }
+    unload(&loaded);
 
     // Without one of its tensors a layer is left out, with one of another shape or one too many it is refused.
     const auto refused = [&](const std::string& what, const char* why) {
@@ -1606,9 +1621,9 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   import_refused(f, kBad, {"attention.head_count_kv' = an array of 4", "5 counts"});
   f = dense;
   put_counts(&f, p + "feed_forward_length", {0, 52, 0, 0});
-  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 5 counts"});
+  import_refused(f, kBad, {"feed_forward_length' = an array of 4 is not a list of 5 counts"});
   put_count(&f, p + "feed_forward_length", 52);
-  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 5 counts"});
+  import_refused(f, kBad, {"feed_forward_length' is missing or no array"});
   put_counts(&f, p + "feed_forward_length", {0, 52, 0, 0, 50});
   import_refused(f, kBad, {"blk.4.ffn_", "50"});
   put_counts(&f, p + "feed_forward_length", {0, 52, 0, 9, 52});
@@ -1618,7 +1633,7 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = moe;
   put_count(&f, p + "block_count", 5);
   put_count(&f, p + "nextn_predict_layers", 1);
-  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 4"});
+  import_refused(f, kBad, {"feed_forward_length' = an array of 4 is not a list of 5 counts"});
   put_counts(&f, p + "feed_forward_length", {0, 20, 0, 20, 20});
   import_refused(f, kBad, {"attention.head_count_kv' = an array of 4"});
   put_counts(&f, p + "attention.head_count_kv", {0, 0, 1, 0, 1});

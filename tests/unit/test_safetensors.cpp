@@ -518,7 +518,7 @@ TEST_CASE("config: Gemma 3n as it is published, with parts that see and hear") {
   CHECK((s.streams == 4 && s.laurel_rank == 64 && s.layer_embd == 256 && s.layer_embd_vocab == 262144 && s.n_vocab == 262400 && s.tied));
   CHECK((s.attn_scale == 1 && s.logit_softcap == 30 && s.v_norm && s.d_ff == 8192 && s.rope_base == 1e6 && s.rope_local_base == 1e4));
   CHECK(s.sparse_cut == static_cast<double>(1.6448535919189453f));  // what PyTorch's icdf gives
-  Source made;  // the shape of that name is what the file says
+  Source made;                                                      // the shape of that name is what the file says
   linnet_error err = {};
   REQUIRE(source_synthetic("gemma-3n-e2b", 1, &made, &err) == LINNET_OK);
   for (uint32_t i = 0; i < s.n_layers; ++i) {
