@@ -243,7 +243,7 @@ TEST_CASE("random walk: what begins by a match has the bytes of what was compute
           if (n == 0) REQUIRE(cache.info().used_bytes == 0);
         }
       }
-      if (budget != least) CHECK(matches > 10);
+      if (budget != least) CHECK(matches > (budget == 4 * least ? 0 : static_cast<size_t>(n_steps) / 10));
       if (ample) CHECK(taken_in_all > static_cast<size_t>(n_steps) * (kind.states ? 1 : 5));
       if (budget == least) CHECK(cache.info().n_dropped > 0);
     }
