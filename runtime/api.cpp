@@ -922,6 +922,28 @@ linnet_status linnet_prefix_drop(linnet_prefix* prefix, const int32_t* tokens, s
   return LINNET_OK;
 }
 
+linnet_status linnet_prefix_export(const linnet_prefix* prefix, const int32_t* tokens, size_t n, size_t first, void* out, size_t cap,
+                                   size_t* n_bytes, size_t* n_tokens, linnet_error* err) {
+  LINNET_NEED_ARG(prefix);
+  LINNET_NEED_ARG(n_bytes);
+  if (n) LINNET_NEED_ARG(tokens);
+  if (cap) LINNET_NEED_ARG(out);
+  if (n > INT32_MAX) return fail(err, LINNET_BAD_ARG, "prefix: n is ", n, ": more tokens than a sequence can have");
+  size_t to = 0;
+  const linnet_status status = prefix_export(*prefix, tokens, n, first, static_cast<uint8_t*>(out), cap, n_bytes, &to, err);
+  if (n_tokens) *n_tokens = to;
+  return status;
+}
+
+linnet_status linnet_prefix_import(linnet_prefix* prefix, const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err) {
+  LINNET_NEED_ARG(prefix);
+  LINNET_NEED_ARG(data);
+  size_t to = 0;
+  const linnet_status status = prefix_import(*prefix, data, n_bytes, &to, err);
+  if (n_tokens) *n_tokens = to;
+  return status;
+}
+
 linnet_status linnet_prefix_info(const linnet_prefix* prefix, linnet_prefix_desc* out, linnet_error* err) {
   LINNET_NEED_ARG(prefix);
   LINNET_NEED_ARG(out);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "../../platform/crc32c.h"
 #include "../backend.h"
 #include "../state.h"
 #include "page_policy.h"
@@ -153,6 +154,9 @@ struct Chain {
     }
   }
 };
+
+// Of a cache that is only read.
+Chain chain_of(const linnet_prefix& c, uint32_t unit) { return {const_cast<linnet_prefix&>(c), unit}; }
 
 struct ToChain : SavedTo {
   Chain chain;
@@ -446,6 +450,198 @@ void prefix_drop(linnet_prefix& c, const int32_t* tokens, size_t n) {
       free_node(c, gone);
     }
   }
+}
+
+// ---- as bytes: a header, tokens i32 (n_tokens), their CRC-32C with the header's; then pieces: a head, its parts in their order, a CRC-32C
+
+namespace {
+
+constexpr char kMagic[8] = {'L', 'N', 'T', 'P', 'I', 'E', 'C', 'E'};
+constexpr uint32_t kVersion = 1;
+
+struct Header {
+  char magic[8];
+  uint32_t version, n_pieces;
+  uint64_t bytes, signature;  // bytes: of the whole
+  uint32_t first, n_tokens;   // tokens before the first piece, and up to the end of the last
+};
+struct PieceHead {
+  uint32_t n_tokens, parts;  // parts: a bit for each
+};
+static_assert(sizeof(Header) == 40 && sizeof(PieceHead) == 8);
+
+uint64_t piece_bytes(const linnet_prefix& c, uint32_t parts) {
+  uint64_t bytes = sizeof(PieceHead) + sizeof(uint32_t);
+  for (const PrefixPart part : {kWholePages, kWindowPages, kStates}) bytes += parts >> part & 1 ? c.part_bytes[part] : 0;
+  return bytes;
+}
+
+// The next piece of a sequence behind `parent`: the node, how many of its tokens, and which parts it has of these.
+struct Piece {
+  uint32_t node;
+  PieceHead head;
+};
+Piece next_piece(const linnet_prefix& c, uint32_t parent, const int32_t* tokens, size_t n) {
+  Piece best = {kNone, {0, 0}};
+  for (uint32_t i = c.nodes[parent].child; i != kNone; i = c.nodes[i].next) {
+    const PrefixNode& node = c.nodes[i];
+    PieceHead head = {common(node, tokens, n), 0};
+    for (const PrefixPart part : {kWholePages, kWindowPages, kStates})
+      if (node.units[part] != kNone && (part != kStates || head.n_tokens == node.n_tokens)) head.parts |= 1u << part;
+    if (head.n_tokens > best.head.n_tokens || (head.n_tokens && head.n_tokens == best.head.n_tokens && head.parts > best.head.parts))
+      best = {i, head};
+  }
+  return best;
+}
+
+// What every piece says is right: full but for the last one, with the pages that all have.
+bool piece_fits(const linnet_prefix& c, const PieceHead& head, uint32_t n_left) {
+  bool right = head.n_tokens == (n_left < kPagePositions ? n_left : kPagePositions) && head.parts < 1u << kPrefixParts;
+  for (const PrefixPart part : {kWholePages, kWindowPages, kStates}) right &= c.part_bytes[part] != 0 || (head.parts >> part & 1) == 0;
+  return right && (c.part_bytes[kWholePages] == 0 || (head.parts & 1) != 0);
+}
+
+uint32_t sum_at(const uint8_t* at) {
+  uint32_t sum;
+  std::memcpy(&sum, at, sizeof sum);
+  return sum;
+}
+
+Status check_pieces(const linnet_prefix& c, ByteReader& r, Header* h, Error* err) {
+  *h = r.read<Header>();
+  if (!r.ok() || std::memcmp(h->magic, kMagic, sizeof kMagic) != 0)
+    return fail(err, LINNET_BAD_FILE, "prefix: no exported pieces: they begin with 'LNTPIECE' and a header of ", sizeof *h, " bytes");
+  if (h->version != kVersion) return fail(err, LINNET_UNSUPPORTED, "prefix: version ", h->version, ", this linnet reads ", kVersion);
+  if (h->signature != c.signature)
+    return fail(err, LINNET_UNSUPPORTED, "prefix: exported for another model, other KV formats or windows than this cache is made for");
+  if (h->bytes != r.size())
+    return fail(err, LINNET_BAD_FILE, "prefix: ", r.size(), " bytes, the header says ", h->bytes, ": cut short or made longer");
+  r.skip(uint64_t{h->n_tokens} * sizeof(int32_t));
+  const size_t end = r.pos();
+  const auto sum = r.read<uint32_t>();
+  if (!r.ok() || crc32c(0, r.data(), end) != sum) return fail(err, LINNET_BAD_FILE, "prefix: CRC of the header and tokens is wrong");
+  if (h->first % kPagePositions || h->first > h->n_tokens || h->n_pieces != div_up(h->n_tokens - h->first, kPagePositions))
+    return fail(err, LINNET_BAD_FILE, "prefix: header: ", h->n_pieces, " pieces from token ", h->first, " to ", h->n_tokens);
+  for (uint32_t i = 0, at = h->first; i < h->n_pieces; ++i) {
+    const size_t from = r.pos();
+    const auto head = r.read<PieceHead>();
+    if (r.ok() && !piece_fits(c, head, h->n_tokens - at))
+      return fail(err, LINNET_BAD_FILE, "prefix: piece ", i, " of ", head.n_tokens, " tokens with parts ", head.parts);
+    r.seek(from);
+    r.skip(piece_bytes(c, head.parts));
+    if (!r.ok()) return fail(err, LINNET_BAD_FILE, "prefix: ends inside piece ", i);
+    if (crc32c(0, r.data() + from, r.pos() - from - sizeof sum) != sum_at(r.data() + r.pos() - sizeof sum))
+      return fail(err, LINNET_BAD_FILE, "prefix: CRC of piece ", i, " is wrong: the bytes are damaged");
+    at += head.n_tokens;
+  }
+  return r.left() ? fail(err, LINNET_BAD_FILE, "prefix: ", r.left(), " bytes behind the last piece") : LINNET_OK;
+}
+
+}  // namespace
+
+Status prefix_export(const linnet_prefix& c, const int32_t* tokens, size_t n, size_t first, uint8_t* out, size_t cap, size_t* n_bytes,
+                     size_t* n_tokens, Error* err) {
+  if (first % kPagePositions || first > n)
+    return fail(err, LINNET_BAD_ARG, "prefix: first is ", first, ": a multiple of ", kPagePositions, ", and no more than n = ", n);
+  // Twice the same way: counts, then writes.
+  Header h = {{}, kVersion, 0, 0, c.signature, static_cast<uint32_t>(first), static_cast<uint32_t>(first)};
+  std::memcpy(h.magic, kMagic, sizeof kMagic);
+  const auto each_piece = [&](auto fn) {
+    uint32_t parent = kRoot;
+    for (size_t at = 0; parent != kNone && at < n; at += kPagePositions) {
+      const Piece piece = next_piece(c, parent, tokens + at, n - at);
+      if (piece.node == kNone || (at < first && piece.head.n_tokens < kPagePositions)) return;
+      if (at >= first) fn(piece);
+      parent = piece.head.n_tokens == kPagePositions ? piece.node : kNone;
+    }
+  };
+  uint64_t bytes = 0;
+  each_piece([&](const Piece& piece) {
+    ++h.n_pieces;
+    h.n_tokens += piece.head.n_tokens;
+    bytes += piece_bytes(c, piece.head.parts);
+  });
+  h.bytes = sizeof h + uint64_t{h.n_tokens} * sizeof *tokens + sizeof(uint32_t) + bytes;
+  *n_bytes = static_cast<size_t>(h.bytes);
+  *n_tokens = h.n_tokens;
+  if (h.bytes > cap) return fail(err, LINNET_TOO_SMALL, "prefix: memory of ", cap, " bytes, needs ", h.bytes);
+  uint8_t* at = out;
+  const uint8_t* from = at;
+  const auto put = [&](const void* data, size_t n_of) {
+    if (n_of) std::memcpy(at, data, n_of);
+    at += n_of;
+  };
+  const auto end = [&] {
+    const uint32_t sum = crc32c(0, from, static_cast<size_t>(at - from));
+    put(&sum, sizeof sum);
+    from = at;
+  };
+  put(&h, sizeof h);
+  put(tokens, h.n_tokens * sizeof *tokens);
+  end();
+  each_piece([&](const Piece& piece) {
+    put(&piece.head, sizeof piece.head);
+    for (const PrefixPart part : {kWholePages, kWindowPages, kStates})
+      if (piece.head.parts >> part & 1)
+        chain_of(c, c.nodes[piece.node].units[part]).run(c.part_bytes[part], [&](const uint8_t* place, size_t n_of) { put(place, n_of); });
+    end();
+  });
+  return LINNET_OK;
+}
+
+Status prefix_import(linnet_prefix& c, const void* data, size_t bytes, size_t* n_tokens, Error* err) {
+  ByteReader r(data, bytes);
+  Header h;
+  LINNET_TRY(check_pieces(c, r, &h, err));
+  const uint8_t* const tokens = r.data() + sizeof h;
+  const auto page_at = [&](uint32_t at, int32_t* page) {
+    const uint32_t n = h.n_tokens - at < kPagePositions ? h.n_tokens - at : kPagePositions;
+    std::memcpy(page, tokens + size_t{at} * sizeof *page, n * sizeof *page);
+    return n;
+  };
+  int32_t page[kPagePositions];
+  uint32_t last = kRoot, at = 0;
+  for (; at < h.first; at += kPagePositions) {
+    page_at(at, page);
+    const Piece piece = next_piece(c, last, page, kPagePositions);
+    if (piece.head.n_tokens < kPagePositions)
+      return fail(err, LINNET_BAD_STATE, "prefix: pieces from token ", h.first, " on: those before them are there up to token ", at);
+    last = piece.node;
+  }
+  ++c.now;
+  for (uint32_t i = last; i != kRoot; i = c.nodes[i].parent) touch(c, i, kNodes);  // stays
+  r.seek(sizeof h + uint64_t{h.n_tokens} * sizeof *page + sizeof(uint32_t));
+  while (at < h.n_tokens) {
+    const uint32_t n = page_at(at, page);
+    const auto head = r.read<PieceHead>();
+    if (!r.ok() || !piece_fits(c, head, h.n_tokens - at) || !fits(r.pos(), piece_bytes(c, head.parts) - sizeof head, r.size()))
+      break;  // memory that somebody changes after the check
+    const uint32_t i = node_for(c, last, page, n, head.parts >> kWindowPages & 1);
+    if (i == kNone) break;
+    bool whole = true;
+    for (const PrefixPart part : {kWholePages, kWindowPages, kStates}) {
+      if ((head.parts >> part & 1) == 0) continue;
+      const uint8_t* const from = r.data() + r.pos();
+      r.skip(c.part_bytes[part]);
+      if (c.nodes[i].units[part] != kNone || c.nodes[i].n_tokens != n) continue;
+      if (add_part(c, i, part)) {
+        ToChain to(c, c.nodes[i].units[part]);
+        to.put(to, from, c.part_bytes[part]);
+      } else {
+        whole &= part != kWholePages;
+      }
+    }
+    r.skip(sizeof(uint32_t));
+    if (!whole) {
+      free_node(c, i);
+      break;
+    }
+    last = i;
+    at += n;
+  }
+  touch_path(c, last);
+  *n_tokens = at;
+  return LINNET_OK;
 }
 
 }  // namespace linnet

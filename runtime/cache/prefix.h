@@ -53,6 +53,9 @@ Status prefix_check(const linnet_session& s, Error* err);
 linnet_prefix* prefix_layout(Arena& arena, const linnet_session& s, size_t budget);
 Status prefix_keep(linnet_prefix& c, const linnet_session& s, uint32_t seq, size_t* n_kept, Error* err);
 Status prefix_match(linnet_prefix& c, linnet_session& s, uint32_t seq, const int32_t* tokens, size_t n, size_t* n_taken, Error* err);
+Status prefix_export(const linnet_prefix& c, const int32_t* tokens, size_t n, size_t first, uint8_t* out, size_t cap, size_t* n_bytes,
+                     size_t* n_tokens, Error* err);
+Status prefix_import(linnet_prefix& c, const void* data, size_t bytes, size_t* n_tokens, Error* err);
 void prefix_drop(linnet_prefix& c, const int32_t* tokens, size_t n);
 
 }  // namespace linnet

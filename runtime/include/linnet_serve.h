@@ -42,6 +42,18 @@ LINNET_CALL linnet_status linnet_prefix_match(linnet_prefix* prefix, linnet_sess
 /* Forgets everything that begins with tokens[0, n); n = 0: all. What it has in common with others up to there stays. */
 LINNET_CALL linnet_status linnet_prefix_drop(linnet_prefix* prefix, const int32_t* tokens, size_t n, linnet_error* err);
 
+/* The pieces of tokens[first, n) that are there, as bytes with a CRC-32C each: for a disk, or another process on the same model. first: a
+ * multiple of 16. *n_tokens (may be NULL): tokens up to the end of the last piece, first where none is there. Writes at most `cap` bytes;
+ * *n_bytes is always the full size, LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). */
+LINNET_CALL linnet_status linnet_prefix_export(const linnet_prefix* prefix, const int32_t* tokens, size_t n, size_t first, void* out,
+                                               size_t cap, size_t* n_bytes, size_t* n_tokens, linnet_error* err);
+/* Takes exported pieces up, as if they had just been kept; `data` is free afterwards. *n_tokens (may be NULL): tokens that are there now up
+ * to the end of the last piece taken, fewer where there was no room. All is checked before anything changes: that finds accidents, not
+ * forgery. LINNET_BAD_FILE: damaged, or none of these. LINNET_UNSUPPORTED: another version, or of a cache for other sessions.
+ * LINNET_BAD_STATE: what stands before `first` is not there. */
+LINNET_CALL linnet_status linnet_prefix_import(linnet_prefix* prefix, const void* data, size_t n_bytes, size_t* n_tokens,
+                                               linnet_error* err);
+
 typedef struct linnet_prefix_desc {
   uint32_t size;
   uint32_t n_nodes;    /* pieces of up to 16 tokens that are there */

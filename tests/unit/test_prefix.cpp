@@ -410,3 +410,91 @@ TEST_CASE("a token that waits to be computed is not kept, and a sequence can be 
     CHECK(same_bytes(logits_of(s, 1), logits_of(s, 2)));
   }
 }
+
+TEST_CASE("exported pieces go to another cache, whole and from a token on, and what is damaged is refused") {
+  for (const Kind& kind : {kKinds[0], kKinds[2], kKinds[10], kKinds[13]}) {
+    const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
+    const Session s(model, session_of(kind));
+    const Prefix from(s, size_t{16} << 20);
+    linnet_error err{};
+    const Tokens tokens = counting(90);
+    prefill(s, 0, Tokens(tokens.begin(), tokens.begin() + 40));
+    CHECK(keep(from, s, 0) == 40);
+    prefill(s, 0, tokens, 40);
+    CHECK(keep(from, s, 0) == 90);
+    const auto exported = [&](size_t n, size_t first, size_t to) {
+      size_t bytes = 0, there = 0;
+      CHECK(linnet_prefix_export(from.p, tokens.data(), n, first, nullptr, 0, &bytes, &there, &err) == LINNET_TOO_SMALL);
+      std::string out(bytes, '\0');
+      check(linnet_prefix_export(from.p, tokens.data(), n, first, out.data(), bytes, &bytes, &there, &err), err);
+      CHECK(bytes == out.size());
+      CHECK(there == to);
+      return out;
+    };
+    const std::string whole = exported(90, 0, 90), begin = exported(64, 0, 64), end = exported(90, 64, 90);
+    size_t n = 0;
+    CHECK(linnet_prefix_export(from.p, tokens.data(), 90, 8, nullptr, 0, &n, &n, &err) == LINNET_BAD_ARG);
+    Tokens next = tokens;
+    next.push_back(1);
+    prefill(s, 0, next, 90);
+    const Row right = logits_of(s, 0);
+    const auto goes_on = [&](const Prefix& cache) {
+      CHECK(match(cache, s, 1, tokens) == 90);
+      prefill(s, 1, next, 90);
+      CHECK(same_bytes(logits_of(s, 1), right));
+    };
+    {
+      const Prefix to(s, size_t{16} << 20);
+      check(linnet_prefix_import(to.p, whole.data(), whole.size(), &n, &err), err);
+      CHECK(n == 90);
+      goes_on(to);
+      const linnet_prefix_desc before = to.info();
+      check(linnet_prefix_import(to.p, whole.data(), whole.size(), nullptr, &err), err);  // is there already
+      CHECK(to.info().used_bytes == before.used_bytes);
+    }
+    const Prefix to(s, size_t{16} << 20);
+    CHECK(linnet_prefix_import(to.p, end.data(), end.size(), &n, &err) == LINNET_BAD_STATE);
+    CHECK_THAT(err.text, Contains("from token 64 on: those before them are there up to token 0"));
+    check(linnet_prefix_import(to.p, begin.data(), begin.size(), &n, &err), err);
+    CHECK(n == 64);
+    check(linnet_prefix_import(to.p, end.data(), end.size(), &n, &err), err);
+    CHECK(n == 90);
+    goes_on(to);
+
+    // Any byte that changes, and any length but the right one.
+    const linnet_prefix_desc before = to.info();
+    for (size_t i = 0; i < whole.size(); i += i < 600 ? 1 : 509) {
+      std::string bad = whole;
+      bad[i] = static_cast<char>(bad[i] ^ 0x40);
+      const linnet_status status = linnet_prefix_import(to.p, bad.data(), bad.size(), &n, &err);
+      CHECK((status == LINNET_BAD_FILE || status == LINNET_UNSUPPORTED));
+      CHECK(linnet_prefix_import(to.p, whole.data(), i, &n, &err) == LINNET_BAD_FILE);
+    }
+    CHECK(linnet_prefix_import(to.p, (whole + '\0').data(), whole.size() + 1, &n, &err) == LINNET_BAD_FILE);
+    CHECK(to.info().n_nodes == before.n_nodes);
+    CHECK(to.info().used_bytes == before.used_bytes);
+
+    // Into one that is too small for all.
+    const Prefix small(s, 3 * least_budget(s));
+    check(linnet_prefix_import(small.p, whole.data(), whole.size(), &n, &err), err);
+    CHECK((kind.states || n < 90));  // a state has the room of many pages
+    CHECK(match(small, s, 2, tokens) <= n);
+  }
+  const Model llama("tests/golden/llama", LINNET_I8G64);
+  auto p = session_of(kKinds[0]);
+  const Session a(llama, p);
+  p.v_format = LINNET_F16;
+  const Session b(llama, p);
+  const Prefix of_a(a, size_t{1} << 20), of_b(b, size_t{1} << 20);
+  prefill(a, 0, counting(20));
+  CHECK(keep(of_a, a, 0) == 20);
+  std::string bytes(size_t{1} << 20, '\0');
+  size_t n = 0;
+  linnet_error err{};
+  const Tokens tokens = counting(20);
+  check(linnet_prefix_export(of_a.p, tokens.data(), 20, 0, bytes.data(), bytes.size(), &n, nullptr, &err), err);
+  CHECK(linnet_prefix_import(of_b.p, bytes.data(), n, nullptr, &err) == LINNET_UNSUPPORTED);
+  CHECK_THAT(err.text, Contains("other KV formats"));
+  check(linnet_prefix_export(of_b.p, tokens.data(), 20, 0, bytes.data(), bytes.size(), &n, nullptr, &err), err);  // of nothing
+  check(linnet_prefix_import(of_b.p, bytes.data(), n, nullptr, &err), err);
+}
