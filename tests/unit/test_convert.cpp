@@ -1339,6 +1339,10 @@ TEST_CASE("layers for speculation are kept beside the model and change nothing o
     REQUIRE(describe(packed, &d, &err) == LINNET_OK);
     CHECK((d.n_ahead == 1 && d.ahead_bytes > 0 && d.ahead_bytes < d.tensor_bytes));
 
+    const auto bytes_of = [](const std::string& at) {
+      std::ifstream in(at, std::ios::binary);
+      return std::string((std::istreambuf_iterator<char>(in)), {});
+    };
     // The model is the same: its bytes in the file, what it takes, its logits. Nothing of these layers is read.
     o.plain = false;
     o.weights = LINNET_I8G32;
@@ -1379,8 +1383,7 @@ TEST_CASE("layers for speculation are kept beside the model and change nothing o
     unload(&loaded);
     REQUIRE(load(packed, LINNET_LOAD_COPY, o, &loaded, &err) == LINNET_OK);  // and a copy of a file reads none
     REQUIRE(gguf_open(loaded.file.data, loaded.file.bytes, "copy", g.get(), &err) == LINNET_OK);
-    std::ifstream source(packed, std::ios::binary);
-    const std::string whole((std::istreambuf_iterator<char>(source)), {});
+    const std::string whole = bytes_of(packed);
     REQUIRE(loaded.file.bytes == whole.size());
     for (uint32_t i = 0; i < g->n_tensors; ++i) {
       GgufTensor t;
@@ -1419,9 +1422,16 @@ TEST_CASE("layers for speculation are kept beside the model and change nothing o
     made.put(made.of("self_attn.odd.weight"), {3});
     refused(made.of("self_attn.odd.weight"), "has no place in the layers for speculation");
 
+    const std::string nextn = "blk." + std::to_string(layer) + ".nextn.";
+    GgufFile f = parsed(bytes_of(plain));
+    *f.tensor(nextn + "enorm.weight") = {nextn + "enorm.weight", {3}, kGgmlF32, std::string(12, '\0')};
+    import_refused(f, LINNET_BAD_FILE, {nextn + "enorm.weight': dimensions 3 x 1 x 1 x 1"});
+    f = parsed(bytes_of(plain));
+    f.tensors.push_back({nextn + "odd.weight", {3}, kGgmlF32, std::string(12, '\0')});
+    import_refused(f, LINNET_UNSUPPORTED, {nextn + "odd.weight' is unknown"});
+
     // A packed file that claims more of them than there may be, and one that lacks their tensors.
-    std::ifstream file(packed, std::ios::binary);
-    std::string damaged((std::istreambuf_iterator<char>(file)), {});
+    std::string damaged = bytes_of(packed);
     const std::string key = std::string(gguf_architecture(*architecture_by_hf(folder.spec.architecture), folder.spec)) +
                             ".nextn_predict_layers" + le(uint32_t{kGgufU32});
     const size_t at = damaged.find(key);
