@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <random>
 #include <thread>
@@ -616,7 +617,7 @@ TEST_CASE("chosen tokens: cancel, rollback, forks, threads and room") {
 }
 
 TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the session as it was") {
-  for (const char* name : {"mistral-window", "llama"}) {
+  for (const char* name : {"mistral-window", "llama", "lfm2", "qwen3-5", "granite4-h", "gemma3n"}) {
     const Model model(std::string("tests/golden/") + name, LINNET_I8G64);
     auto p = params(LINNET_I8, 1, 16, 1, kContext);  // a core is left for the thread that cancels
     const Session s(model, p);
@@ -630,9 +631,10 @@ TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the se
     // How long a whole prefill takes is not measured once but followed, since others may run on the machine: a cancel that came too late
     // makes the range of delays shorter, one in time longer.
     uint32_t whole = 2000;  // microseconds
-    int cancelled = 0;
-    int tries = 0;
-    for (; tries < 2 * kCancels && cancelled < kCancels; ++tries) {
+    const bool many = std::getenv("LINNET_TEST_FULL") || name == std::string("mistral-window");
+    const int most = many ? kCancels : kCancels / 4;
+    int cancelled = 0, tries = 0;
+    for (; tries < 2 * most && cancelled < most; ++tries) {
       const Tokens more = random_tokens(random, 200 + random() % 120, model.desc.n_vocab);
       std::atomic<bool> ready{false}, go{false};
       const uint32_t delay = random() % whole;
@@ -671,7 +673,7 @@ TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the se
       }
     }
     std::printf("%s: %d of %d prefills cancelled on the way\n", name, cancelled, tries);
-    CHECK(cancelled > kCancels / 50);  // few where the machine is busy: the other thread comes too late
+    CHECK(cancelled > most / 50);  // few where the machine is busy: the other thread comes too late
   }
 }
 
