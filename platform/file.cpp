@@ -115,17 +115,19 @@ Status lock_whole(const char* path, const void* map, size_t bytes, Error* err) {
               static_cast<uint64_t>(limit.rlim_cur), " in all (RLIMIT_MEMLOCK, ulimit -l)");
 }
 
-Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, void** out, Error* err) {
+Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, size_t most, void** out,
+                 Error* err) {
+  const size_t some = bytes < most ? bytes : most;
   if (how == LINNET_LOAD_COPY) {
     *out = memory_alloc(bytes);
-    return *out ? read_whole(fd, path, progress, *out, bytes, err)
+    return *out ? read_whole(fd, path, progress, *out, some, err)
                 : fail(err, LINNET_NO_MEMORY, PathName{path}, ": no memory for ", bytes, " bytes");
   }
   void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (p == MAP_FAILED) return system_error(err, path, "cannot map");
   *out = p;
-  if (how == LINNET_LOAD_LOCK) LINNET_TRY(lock_whole(path, p, bytes, err));
-  if (how != LINNET_LOAD_MAP) return touch_whole(path, progress, p, bytes, err);
+  if (how == LINNET_LOAD_LOCK) LINNET_TRY(lock_whole(path, p, some, err));
+  if (how != LINNET_LOAD_MAP) return touch_whole(path, progress, p, some, err);
   return progress.cancelled(bytes, bytes) ? cancelled(err, path) : LINNET_OK;
 }
 
@@ -143,7 +145,7 @@ size_t folder_bytes(const char* path) {
   return n;
 }
 
-Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
+Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& progress, size_t most, linnet_view* out, Error* err) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_error(err, path, "cannot stat");
   if (!S_ISREG(st.st_mode)) return refuse(err, path, "is not a regular file");
@@ -151,7 +153,7 @@ Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& 
   if (static_cast<uint64_t>(st.st_size) > SIZE_MAX / 2) return refuse(err, path, "too large for this address space");
   const size_t bytes = static_cast<size_t>(st.st_size);
   void* p = nullptr;
-  if (const Status s = map_whole(fd, path, how, progress, bytes, &p, err); s != LINNET_OK) {
+  if (const Status s = map_whole(fd, path, how, progress, bytes, most, &p, err); s != LINNET_OK) {
     memory_free(p, bytes);
     return s;
   }
@@ -163,12 +165,12 @@ Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& 
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
+Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err, size_t most) {
   if (how == LINNET_LOAD_DEFAULT) how = LINNET_LOAD_MAP;
   if (how > LINNET_LOAD_LOCK) return fail(err, LINNET_BAD_ARG, "load: how is ", static_cast<uint32_t>(how), ", there is no such way");
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block us
   if (fd < 0) return system_error(err, path, "cannot open");
-  const Status s = load_open(fd, path, how, progress, out, err);
+  const Status s = load_open(fd, path, how, progress, most, out, err);
   close(fd);
   return s;
 }

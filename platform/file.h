@@ -12,7 +12,8 @@ struct LoadProgress {
   void* user;
   bool cancelled(size_t done, size_t total) const { return fn && fn(user, done, total) != 0; }
 };
-Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err);
+// most: other ways than LINNET_LOAD_MAP bring so many of its bytes into memory, of a copy the others are zeros.
+Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err, size_t most = SIZE_MAX);
 // Reads a regular file of at most `cap` bytes, from its beginning to its end; *n becomes its bytes. LINNET_TOO_SMALL: it has more, *n says
 // how many or that there are more. Devices, FIFOs and sockets are refused at once. Where it cannot be opened, errno says why.
 Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err);

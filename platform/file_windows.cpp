@@ -138,10 +138,12 @@ bool lock_whole(void* map, size_t bytes) {
          SetProcessWorkingSetSize(me, least + more, most + more) && VirtualLock(map, bytes);
 }
 
-Status map_whole(HANDLE file, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, void** out, Error* err) {
+Status map_whole(HANDLE file, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, size_t most, void** out,
+                 Error* err) {
+  const size_t some = bytes < most ? bytes : most;
   if (how == LINNET_LOAD_COPY) {
     *out = memory_alloc(bytes);
-    return *out ? read_whole(file, path, progress, *out, bytes, err)
+    return *out ? read_whole(file, path, progress, *out, some, err)
                 : fail(err, LINNET_NO_MEMORY, PathName{path}, ": no memory for ", bytes, " bytes");
   }
   const HANDLE mapping = CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr);
@@ -150,12 +152,12 @@ Status map_whole(HANDLE file, const char* path, linnet_load how, const LoadProgr
   const Status s = *out ? LINNET_OK : system_error(err, path, "cannot map");
   CloseHandle(mapping);  // the view keeps it
   LINNET_TRY(s);
-  if (how == LINNET_LOAD_LOCK && !lock_whole(*out, bytes)) {
+  if (how == LINNET_LOAD_LOCK && !lock_whole(*out, some)) {
     if (GetLastError() != ERROR_WORKING_SET_QUOTA && GetLastError() != ERROR_NO_SYSTEM_RESOURCES)
       return system_error(err, path, "cannot lock in memory");
-    return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: more than this process's working set holds");
+    return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", some, " bytes: more than this process's working set holds");
   }
-  if (how != LINNET_LOAD_MAP) return touch_whole(path, progress, *out, bytes, err);
+  if (how != LINNET_LOAD_MAP) return touch_whole(path, progress, *out, some, err);
   return progress.cancelled(bytes, bytes) ? cancelled(err, path) : LINNET_OK;
 }
 
@@ -247,7 +249,7 @@ size_t page_bytes() {
   return info.dwPageSize;
 }
 
-Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
+Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err, size_t most) {
   if (how == LINNET_LOAD_DEFAULT) how = LINNET_LOAD_MAP;
   if (how > LINNET_LOAD_LOCK) return fail(err, LINNET_BAD_ARG, "load: how is ", static_cast<uint32_t>(how), ", there is no such way");
   HANDLE file;
@@ -256,7 +258,7 @@ Status file_load(const char* path, linnet_load how, const LoadProgress& progress
   void* p = nullptr;
   const Status s = size == 0             ? fail(err, LINNET_BAD_FILE, PathName{path}, ": is empty")
                    : size > SIZE_MAX / 2 ? refuse(err, path, "too large for this address space")
-                                         : map_whole(file, path, how, progress, static_cast<size_t>(size), &p, err);
+                                         : map_whole(file, path, how, progress, static_cast<size_t>(size), most, &p, err);
   CloseHandle(file);
   if (s != LINNET_OK) return release(p), s;
   *out = {p, static_cast<size_t>(size)};

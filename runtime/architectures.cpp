@@ -87,6 +87,12 @@ constexpr HfTensor kLlamaTensors[] = {
     {"mlp.moe_statics.e_score_correction_bias", kRouterCorrection},  // ERNIE
     {"post_norm1.weight", kAttnPostNorm},                            // HyperCLOVA X
     {"post_norm2.weight", kFfnPostNorm},
+    {"eh_proj.weight", kAheadProj},
+    {"enorm.weight", kAheadEmbdNorm},
+    {"hnorm.weight", kAheadRowNorm},
+    {"embed_tokens.weight", kAheadTokenEmbd},
+    {"shared_head.norm.weight", kAheadOutputNorm},
+    {"shared_head.head.weight", kAheadOutput},
 };
 
 constexpr HfTensor kBambaTensors[] = {
@@ -645,6 +651,10 @@ constexpr HfTensor kQwen35Tensors[] = {
     {"mlp.shared_expert.gate_proj.weight", kSharedGate},
     {"mlp.shared_expert.up_proj.weight", kSharedUp},
     {"mlp.shared_expert.down_proj.weight", kSharedDown},
+    {"/fc.weight", kAheadProj},  // beside the layers, one for all
+    {"/pre_fc_norm_embedding.weight", kAheadEmbdNorm},
+    {"/pre_fc_norm_hidden.weight", kAheadRowNorm},
+    {"/norm.weight", kAheadOutputNorm},
 };
 
 constexpr HfTensor kOlmoHybridTensors[] = {
@@ -763,7 +773,8 @@ constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLf
 constexpr HfNames kNanochatNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kNanochatTensors), {}};
 constexpr HfNames kOlmoHybridNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kOlmoHybridTensors), {}, {"mtp."}};
 constexpr HfNames kKimiLinearNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kKimiLinearTensors), {}};
-constexpr HfNames kQwen35Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}};
+constexpr HfNames kQwen35Names = {{"model.", nullptr},   "layers.", LINNET_NAMES(kQwen35Tensors), {}, {"mtp."}, {"", ""},
+                                  {"mtp.", "model.mtp."}};
 constexpr HfNames kBambaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kBambaTensors), {}};
 constexpr HfNames kNemotronHNames = {{"backbone.", "model."}, "layers.", LINNET_NAMES(kNemotronHTensors), {}, {"mtp."}};
 #undef LINNET_NAMES
@@ -956,6 +967,7 @@ constexpr Architecture kArchitectures[] = {
      .ignored = {"mamba_ssm_dtype", "mtp_num_hidden_layers"},
      .only = {{"attn_output_gate", "true"}, {"mtp_use_dedicated_embeddings", "false"}, {"mlp_only_layers", "[]"}},
      .absent = {.rotary = 0.25, .n_context = 32768, .n_kv_heads = 4, .head_dim = 256},
+     .ahead = true,
      .form = {.tiled = true, .sections = true, .names = {{kFfnNorm, "post_attention_norm.weight"}}}},
     // Qwen3.5 and 3.6 with experts in every layer
     {.name = "qwen3_5_moe_text",
@@ -982,6 +994,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.rotary = 0.25, .n_context = 32768, .n_kv_heads = 2, .head_dim = 256},
      .experts =
          {.count = "num_experts", .norm = Has::kAlways, .shared_gate = true, .n_absent = 256, .active_absent = 8, .everywhere = true},
+     .ahead = true,
      .form = {.tiled = true, .sections = true, .names = {{kFfnNorm, "post_attention_norm.weight"}}}},
     // Qwen3-Next, Qwen3-Coder-Next
     {.name = "qwen3_next",
@@ -1001,6 +1014,7 @@ constexpr Architecture kArchitectures[] = {
               .attn_gate = 1},
      .absent = {.rotary = 0.25, .n_context = 32768, .n_kv_heads = 2, .head_dim = 256},
      .experts = {.count = "num_experts", .norm_absent = true, .shared_gate = true, .n_absent = 512, .active_absent = 10},
+     .ahead = true,
      .form = {.beta_alpha = true, .names = {{kFfnNorm, "post_attention_norm.weight"}}}},
     // LFM2, LFM2.5: short convolutions beside attention
     {.name = "lfm2",
@@ -1173,6 +1187,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.n_context = 4096},
      .experts = {.count = "n_routed_experts", .norm_absent = true, .group_best = 2, .norm_in_gguf = false},
      .latent = true,
+     .ahead = true,
      .form = {.yarn_log_10 = true}},
     // GLM-4.7-Flash: DeepSeek-V3's layers
     {.name = "glm4_moe_lite",
@@ -1194,6 +1209,7 @@ constexpr Architecture kArchitectures[] = {
                  .shared_absent = 1,
                  .norm_in_gguf = false},
      .latent = true,
+     .ahead = true,
      .form = {.yarn_log_10 = true}},
     // Youtu-LLM: the same without experts
     {.name = "youtu",
@@ -1262,6 +1278,7 @@ constexpr Architecture kArchitectures[] = {
                  .first_absent = 1,
                  .shared_absent = 1,
                  .norm_in_gguf = false},
+     .ahead = true,
      .form = {.names = {{kFfnNorm, "post_attention_norm.weight"}}}},
     // ERNIE 4.5 with experts: a softmax over all, a bias for the choice
     {.name = "ernie4_5_moe",
@@ -2151,7 +2168,8 @@ std::string hf_tensor_name(const HfNames& names, const HfTensor& tensor, uint32_
   std::string name = tensor.name;
   if (const size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, std::to_string(head));
   if (name[0] == '/') return names.tops[root] + name.substr(1);
-  return names.roots[root] + (role_row(tensor.role).per_layer() ? names.layers + std::to_string(layer) + "." : "") + name;
+  return names.roots[root] + (role_row(tensor.role).per_layer() ? names.layers + std::to_string(layer - names.first_layer) + "." : "") +
+         name;
 }
 
 }  // namespace linnet

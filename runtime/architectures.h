@@ -45,6 +45,8 @@ struct HfNames {
   const char* ignored[3];          // of layers: tables and masks that files carry along
   const char* beside[4] = {};      // how names of parts that are no decoder begin
   const char* tops[2] = {"", ""};  // what stands before names that begin with '/', by root
+  const char* ahead[2] = {};       // the same as roots, of layers that guess tokens further on where they lie apart and count from 0
+  uint32_t first_layer = 0;        // that names count as 0
 };
 
 // A published model of which the decoder is a part: config.json has the decoder's keys in text_config, tensors a prefix. What sees or
@@ -195,6 +197,7 @@ struct Architecture {
                         // n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
   bool latent = false;           // multi-head latent attention: kv_lora_rank and its like are in config.json
+  bool ahead = false;            // layers behind the last that guess tokens further on are kept (ModelSpec.n_ahead)
   bool minicpm = false;          // scale_emb, scale_depth, dim_model_base; heads' values are d_model / n_heads where v_head_dim is absent
   GgufForm form = {};            // of its GGUF files
 };

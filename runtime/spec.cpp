@@ -50,6 +50,12 @@ bool has_ffn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_b
 bool has_post_norms(const ModelSpec& s, const LayerSpec& l) { return residual_of(s, l) >= kResidualPost; }
 bool has_post_norm_biases(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_post_norms(s, l); }
 
+uint32_t two_d_model(const ModelSpec& s, const LayerSpec&) { return 2 * s.d_model; }
+bool has_ahead(const ModelSpec& s, const LayerSpec&) { return s.n_ahead > 0; }
+bool has_ahead_embd(const ModelSpec& s, const LayerSpec&) { return s.ahead & kAheadEmbd; }
+bool has_ahead_head_norm(const ModelSpec& s, const LayerSpec&) { return s.ahead & kAheadHeadNorm; }
+bool has_ahead_head(const ModelSpec& s, const LayerSpec&) { return s.ahead & kAheadHead; }
+
 uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
   uint32_t v;
   std::memcpy(&v, reinterpret_cast<const char*>(&s) + f.offset, sizeof v);
@@ -132,7 +138,7 @@ Status read_place(const Gguf& file, const GgufTensor& t, uint32_t type, uint64_t
 
 const SpecField kSpecFields[] = {
     FIELD(architecture, kText, 1, 31),
-    FIELD(n_layers, kU32, 0, 1024),
+    FIELD(n_layers, kU32, 0, kMaxLayers),
     FIELD(d_model, kU32, 1, 65536),
     FIELD(n_heads, kU32, 1, 1024),
     FIELD(n_kv_heads, kU32, 1, 1024),
@@ -247,6 +253,7 @@ namespace {
 const TensorRole *const kNoMixerRoles = nullptr, *const kAttentionMambaRoles = nullptr, *const kNothingRoles = nullptr;
 const TensorRole kModelRoles[] = {LINNET_MODEL_ROLES(LINNET_MODEL_ROLE)};
 const TensorRole kNormRoles[] = {LINNET_NORM_ROLES(LINNET_LAYER_ROLE)};
+const TensorRole kAheadRoles[] = {LINNET_AHEAD_ROLES(LINNET_LAYER_ROLE)};
 
 // In the order of Role.
 const struct {
@@ -261,6 +268,7 @@ const struct {
 #include "layers/kinds.inc"
     {kLayerInputRoles, LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_PLUS_ONE)},
     {kStreamRoles, LINNET_STREAM_ROLES(LINNET_ROLE_PLUS_ONE)},
+    {kAheadRoles, LINNET_AHEAD_ROLES(LINNET_ROLE_PLUS_ONE)},
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
 //   linnet.<role name>           I8[packed_bytes(format, n, k)]: panels, then scales, as format.h lays them out
 //   <role name>                  F32[n]: vectors, under their GGUF names; of InputOrder the numbers of channels
+//   <architecture>.nextn_predict_layers  u32: behind the layers of the model so many that guess tokens further on, whose tensors are the
+//                                last of the file; absent where there are none
 //   linnet.tokenizer             I8[...]: the tokenizer's tables (tokenizer/tokenizer.h); absent without a tokenizer
 // The file's size is a multiple of 64, so every tensor may be read up to its 64-byte rounding; the rounding is zeros.
 #pragma once
@@ -32,6 +34,7 @@
 
 namespace linnet {
 
+inline constexpr uint32_t kMaxLayers = 1024;
 inline constexpr uint32_t kLayoutVersion = 6;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
@@ -60,6 +63,8 @@ enum Residual : uint32_t {
 };
 enum MambaNorm : uint32_t { kMambaNormNone = 0, kMambaNormLast = 1, kMambaNormFirst = 2 };  // before or behind it the gate
 enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                      // what makes scores of the router's logits
+
+enum AheadTensor : uint32_t { kAheadEmbd = 1, kAheadHeadNorm = 2, kAheadHead = 4 };  // of their own, else the model's
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
@@ -158,6 +163,9 @@ struct ModelSpec {
   uint32_t streams;           // residual streams beside each other, 0 or kStreams; 0: one. And then
   uint32_t laurel_rank;       // of a branch beside attention
   double sparse_cut;          // in sparse layers gates lose their mean and so many standard deviations, and what is below 0 then
+  // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which
+  // of AheadTensor they have.
+  uint32_t n_ahead, ahead;
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];
@@ -283,6 +291,18 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
   X(kFfnNorm, "ffn_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_ffn_norm)
 // clang-format on
 
+// Of layers that guess tokens further on: norms of the next token's embedding and of the model's rows, which a projection takes as one row
+// [embedding | row], and what stands in for the model's own embedding and head.
+// clang-format off: a tensor a row
+#define LINNET_AHEAD_ROLES(X)                                                                                                             \
+  X(kAheadProj, "nextn.eh_proj.weight", kRoleMatrix, kPartHead, kStepHead, d_model, two_d_model, has_ahead)                               \
+  X(kAheadEmbdNorm, "nextn.enorm.weight", kRoleNorm, kPartHead, kStepVectors, d_model, one, has_ahead)                                    \
+  X(kAheadRowNorm, "nextn.hnorm.weight", kRoleNorm, kPartHead, kStepVectors, d_model, one, has_ahead)                                     \
+  X(kAheadTokenEmbd, "nextn.embed_tokens.weight", kRoleMatrix, kPartEmbedding, kStepEmbed, n_vocab, d_model, has_ahead_embd)              \
+  X(kAheadOutputNorm, "nextn.shared_head_norm.weight", kRoleNorm, kPartHead, kStepVectors, d_model, one, has_ahead_head_norm)             \
+  X(kAheadOutput, "nextn.shared_head_head.weight", kRoleMatrix, kPartHead, kStepHead, n_vocab, d_model, has_ahead_head)
+// clang-format on
+
 // clang-format off: the order is that of packed files
 enum Role : uint32_t {
   LINNET_MODEL_ROLES(LINNET_ROLE_NAME)
@@ -293,6 +313,7 @@ enum Role : uint32_t {
 #include "layers/kinds.inc"
   LINNET_LAYER_INPUT_ROLES(LINNET_ROLE_NAME)
   LINNET_STREAM_ROLES(LINNET_ROLE_NAME)
+  LINNET_AHEAD_ROLES(LINNET_ROLE_NAME)
   kRoleCount
 };
 // clang-format on

@@ -33,6 +33,7 @@ int run(const Args& args) {
 
   convert::WeightError weight_error;
   options.weight_error = &weight_error;
+  options.mtp = !args.flag("--no-mtp");
   if (args.given("--max-error")) options.max_error = args.real("--max-error") / 100;
   const double start = seconds_now();
   linnet_error err = {};
@@ -109,6 +110,7 @@ Command convert_command() {
               {"--max-error", "PERCENT", Kind::kReal,
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},
+              {"--no-mtp", nullptr, Kind::kFlag, "leave out layers for speculation (MTP), which are kept and by which nothing drafts yet"},
               {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of SRC"},
               {"-s, --seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
               {"-t, --threads", "N", Kind::kCount, "threads that pack (default: one for each CPU of this process)", nullptr, 1, 256},

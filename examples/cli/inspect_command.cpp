@@ -17,6 +17,7 @@ void print_json(const std::string& path, const convert::Description& d) {
   Json json;
   json.object().field("path", path).field("kind", d.kind).field("name", d.name).field("architecture", d.architecture);
   json.field("tokenizer", d.tokenizer).field("vocabulary", d.n_tokens).field("tensor_bytes", d.tensor_bytes);
+  if (d.n_ahead) json.key("speculation").object().field("layers", d.n_ahead).field("bytes", d.ahead_bytes).field("drafts", false).end();
   json.field("chat", d.chat).key("chat_templates").array();
   for (const convert::TemplateInfo& t : d.templates) {
     json.object().field("name", t.name.empty() ? "default" : t.name).field("compiled", t.error.empty());
@@ -40,6 +41,7 @@ void print_json(const std::string& path, const convert::Description& d) {
   for (const convert::TensorInfo& t : d.tensors) {
     json.object().field("name", t.name).field("format", t.format).field("shape", t.shape).field("bytes", t.bytes);
     if (!t.packed.empty()) json.field("packed", t.packed);
+    if (t.ahead) json.field("speculation", true);
     if (t.bits > 0) json.field("bits", t.bits);
     if (t.error >= 0) json.field("error", t.error);
     json.end();
@@ -62,6 +64,9 @@ void print_text(const std::string& path, const convert::Description& d) {
   for (const convert::TemplateInfo& t : d.templates)
     std::printf("chat template %s: %s\n", t.name.empty() ? "default" : printable(t.name).c_str(),
                 t.error.empty() ? "compiled" : printable(t.error).c_str());
+  if (d.n_ahead)
+    std::printf("layers for speculation: %u, %s of the tensors' bytes; nothing drafts by them yet\n", d.n_ahead,
+                human_bytes(d.ahead_bytes).c_str());
   if (!d.unsupported.empty()) std::printf("linnet cannot run it: %s\n", d.unsupported.c_str());
   for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), printable(s.value).c_str());
   size_t width = 20;
@@ -73,6 +78,7 @@ void print_text(const std::string& path, const convert::Description& d) {
     if (t.bits > 0) std::printf("%s %.2f bits", t.packed.empty() ? "," : "", t.bits);
     if (t.error == 0) std::printf(", as it is");
     if (t.error > 0) std::printf(", RMS error %.2g %%", 100 * t.error);
+    if (t.ahead) std::printf(", for speculation");
     std::printf("\n");
   }
 }

@@ -25,7 +25,7 @@ namespace {
 
 // ---- the plan: which tensors, in which order, under which keys --------------------------------------------------------------
 
-// Every tensor that the spec asks for, once and of its shape, in order of use.
+// Every tensor that the spec asks for, once and of its shape, in order of use. Of layers that guess tokens further on these alone.
 Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Error* err) {
   const ModelSpec& spec = source.spec;
   const auto slot = [&](Role role, uint32_t layer) { return static_cast<size_t>(layer) * kRoleCount + role; };
@@ -41,7 +41,9 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
     if (place) return fail(err, LINNET_BAD_FILE, "tensors '", place->source_name, "' and '", t.source_name, "' are the same");
     place = &t;
   }
+  const uint32_t first = spec.n_ahead ? spec.n_layers - spec.n_ahead : 0;
   const auto take = [&](Role role, uint32_t layer) {
+    if (layer < first) return LINNET_OK;
     if (!role_present(role, layer, spec)) return LINNET_OK;
     char name[kRoleNameBytes];
     role_name(role, layer, name);
@@ -113,7 +115,8 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     LINNET_TRY(put_plain_keys(source, b, err));
   }
   if (s.n_layers > 0 && !options.plain) {
-    put_size_keys(s, p, "attention.layer_norm_rms_epsilon", s.d_ff, true, b);
+    put_size_keys(source.ahead ? source.ahead->spec : s, p, "attention.layer_norm_rms_epsilon", s.d_ff, true, b);
+    if (source.ahead) b->u32(p + "nextn_predict_layers", source.ahead->spec.n_ahead);
     b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
     b->u32(p + "rope.dimension_count", s.rope_dim);
     if (s.rope_scaling == kRopeScaleLinear) {
@@ -172,6 +175,11 @@ Format exact_format(ExactForm form, uint32_t k) {
 // Whether a tensor comes in blocks that GGUF files have.
 static bool gguf_file_blocks(const SourceTensor& t) { return t.gguf_blocks && plain_form(t.gguf_format); }
 
+// Embeddings and heads, which have a row for each token.
+static bool of_tokens(Role role) {
+  return role == kTokenEmbd || role == kOutput || role == kLayerEmbd || role == kAheadTokenEmbd || role == kAheadOutput;
+}
+
 // What a tensor is packed as. Blocks of a GGUF file stay what they are where blocks of any kind are asked for, since such files mix them.
 // Embedding and LM head keep 8 bits where fewer are asked for: they are what 4 bits
 // hurt most, and llama.cpp's 4-bit files hold them in more as well.
@@ -182,8 +190,7 @@ Format packed_format(const SourceTensor& t, const Options& options) {
   if (!asks && t.own != LINNET_FORMAT_DEFAULT) return t.own;
   const Format asked = asks ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : kFine;
   if (gguf_file_blocks(t) && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
-  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd || t.role == kLayerEmbd) ? kFine
-                                                                                                                                 : asked;
+  return format_row(asked).bits < 8 && (of_tokens(t.role) || t.role == kPosEmbd) ? kFine : asked;
 }
 
 namespace {
@@ -252,16 +259,17 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   if (!gguf_block_bytes(f)) return f;
   const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact.bits == format_row(f).bits);
   if (!held && gguf_file_blocks(t) && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
-  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kLayerEmbd))
-    f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
+  if (!held && format_row(f).bits < 8 && of_tokens(t.role)) f = gguf_file_blocks(t) ? t.gguf_format : LINNET_I8G32;
   if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
   return t.k % gguf_block_values(f) ? LINNET_F16 : f;
 }
 
 // Puts the tensors of a plain file in order.
-Status plan_plain(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, const Options& options, GgufBuilder* b,
-                  std::vector<PlainTensor>* out, Error* err) {
+Status plan_plain(const Source& source, const std::vector<const SourceTensor*>& tensors, const std::vector<const SourceTensor*>& ahead,
+                  const Options& options, GgufBuilder* b, std::vector<PlainTensor>* out, Error* err) {
+  const ModelSpec& spec = source.spec;
   LINNET_TRY(plain_tensors(spec, tensors, out, err));
+  if (source.ahead) LINNET_TRY(plain_tensors(source.ahead->spec, ahead, out, err));
   const uint32_t wanted = gguf_block_bytes(options.weights) ? gguf_block_values(options.weights) : 1;
   size_t n_whole = 0, n_others = 0;
   for (const PlainTensor& t : *out) {
@@ -616,8 +624,15 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
     return fail(err, LINNET_UNSUPPORTED, PathName(src),
                 ": GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts, so that a plain file would give wrong tokens");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks
-  match_groups(out, options);
-  if (!options.plain) LINNET_TRY(check_groups(*out, options, err));
+  if (!options.mtp) out->ahead.reset();
+  for (Source* s : {out, out->ahead.get()}) {
+    if (!s) continue;
+    match_groups(s, options);
+    if (!options.plain) LINNET_TRY(check_groups(*s, options, err));
+  }
+  if (out->ahead)
+    for (SourceTensor& t : out->ahead->tensors)  // their values are packed anew
+      if (t.order) t.exact_rows = nullptr, t.order = nullptr;
   LINNET_TRY(order_inputs(out, options, err));
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);
@@ -644,8 +659,9 @@ Status check_options(Options* asked, Error* err) {
 }
 
 Status write(const Source& source, const Options& options, const Destination& to, Error* err) {
-  std::vector<const SourceTensor*> tensors;
+  std::vector<const SourceTensor*> tensors, ahead;
   LINNET_TRY(in_order(source, &tensors, err));
+  if (source.ahead) LINNET_TRY(in_order(*source.ahead, &ahead, err));
 
   GgufBuilder builder(options.plain ? kPlainAlignment : kPackedAlignment);
   std::vector<PlainTensor> plain;
@@ -653,8 +669,10 @@ Status write(const Source& source, const Options& options, const Destination& to
   const bool blob = !options.plain && !source.tokenizer.bytes.empty();
   if (blob) builder.tensor(kTokenizerTensor, {source.tokenizer.bytes.size()}, kGgmlI8, source.tokenizer.bytes.size());
   if (options.plain && source.spec.n_layers > 0) {
-    LINNET_TRY(plan_plain(source.spec, tensors, options, &builder, &plain, err));
+    LINNET_TRY(plan_plain(source, tensors, ahead, options, &builder, &plain, err));
     tensors.clear();
+  } else {
+    tensors.insert(tensors.end(), ahead.begin(), ahead.end());
   }
   for (const SourceTensor* t : tensors) LINNET_TRY(plan_tensor(*t, options, &builder, err));
 
@@ -694,7 +712,9 @@ Status write(const Source& source, const Options& options, const Destination& to
 Status open_to_write(const std::string& src, Options* options, Source* source, Error* err) {
   LINNET_TRY(check_options(options, err));
   LINNET_TRY(open_source(src, *options, source, err));
-  if (options->notes) options->notes->insert(options->notes->end(), source->tokenizer.notes.begin(), source->tokenizer.notes.end());
+  if (options->notes)
+    for (const auto* notes : {&source->tokenizer.notes, &source->notes})
+      options->notes->insert(options->notes->end(), notes->begin(), notes->end());
   if (options->weights == LINNET_FORMAT_DEFAULT && !source->needs_format.empty())
     return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source->needs_format);
   return LINNET_OK;
@@ -735,6 +755,7 @@ Status load_cached(const std::string& src, linnet_load how, const Options& asked
       notes = before;
       entry.not_kept(status == LINNET_OK ? "it was removed at once" : why.text);
     }
+    source.ahead.reset();
     return write(source, options, {nullptr, &out->image}, err);
   };
   const Status status = load_or_pack();
@@ -804,14 +825,17 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf) && !options.plain) {
-        LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
+        LINNET_TRY(
+            file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err, bytes_to_run(*gguf)));
         out->whole = out->file;
         out->mapped = true;
         return LINNET_OK;
       }
     }
+    Options in_memory = options;
+    in_memory.mtp = false;  // what nothing reads takes none
     if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain)
-      LINNET_TRY(convert(path, options, {nullptr, &out->image}, err));
+      LINNET_TRY(convert(path, in_memory, {nullptr, &out->image}, err));
     else
       LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));
     if (!out->mapped) out->file = out->image.view();

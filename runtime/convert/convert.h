@@ -61,6 +61,7 @@ struct Options {
   // Write the source's tensors as a plain GGUF that other tools run; weights is a format that such files have (plain_name).
   bool plain = false;
   uint64_t seed = 1;        // synthetic sources
+  bool mtp = true;          // keep layers that guess tokens further on, where the source has them; load() keeps them in no memory
   bool vocab_only = false;  // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
                             // holds only tokenizer files, or any GGUF with a vocabulary
   // To memory alone: metadata as ever, but the weights are zeros that take no memory until they are read: what a plan is made from.
@@ -138,6 +139,7 @@ struct TensorInfo {
   // that does to the weights, as WeightError has it: 0 where they are kept, else measured on some rows. "", 0 and -1: not known.
   std::string packed;
   double bits = 0, error = -1;
+  bool ahead = false;  // of a layer that guesses tokens further on
 };
 struct SpecInfo {
   std::string name, value;
@@ -155,7 +157,9 @@ struct Description {
   std::vector<std::string> chat;        // roles of the chat format, none without one
   std::vector<TemplateInfo> templates;  // chat templates
   uint64_t tensor_bytes = 0;
-  std::string unsupported;  // why linnet cannot run this model, "" = it can; then spec is empty
+  uint32_t n_ahead = 0;      // layers that guess tokens further on, by which nothing drafts yet
+  uint64_t ahead_bytes = 0;  // theirs, of tensor_bytes
+  std::string unsupported;   // why linnet cannot run this model, "" = it can; then spec is empty
   std::vector<SpecInfo> spec;
   std::vector<TensorInfo> tensors;  // in the order of the file
 };

@@ -83,12 +83,29 @@ void put_source(const Source& source, Description* out) {
   put_spec(source.spec, out);
   put_chat(source.chat, out);
   try_templates(source.templates, out);
-  for (const SourceTensor& t : source.tensors) {
+  const auto put = [out](const SourceTensor& t, bool ahead) {
     TensorInfo info{t.source_name, t.source_type, {t.n}, source_bytes(t)};
+    info.ahead = ahead;
     if (role_row(t.role).matrix()) info.shape.push_back(t.k);
     put_packed(t, &info);
     out->tensors.push_back(info);
     out->tensor_bytes += info.bytes;
+    if (ahead) out->ahead_bytes += info.bytes;
+  };
+  for (const SourceTensor& t : source.tensors) put(t, false);
+  if (!source.ahead) return;
+  out->n_ahead = source.ahead->spec.n_ahead;
+  for (const SourceTensor& t : source.ahead->tensors) put(t, true);
+}
+
+// Of the tensors of a GGUF file those behind the model's layers.
+void mark_ahead(uint32_t n_layers, Description* out) {
+  for (TensorInfo& info : out->tensors) {
+    uint32_t layer = 0;
+    if (!behind_layers(info.name, n_layers, &layer)) continue;
+    info.ahead = true;
+    out->ahead_bytes += info.bytes;
+    if (layer >= n_layers + out->n_ahead) out->n_ahead = layer - n_layers + 1;
   }
 }
 
@@ -175,17 +192,22 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
   Source source;
   const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);
   if (readable == LINNET_NO_MEMORY) return fail(err, readable, why.text);
-  if (readable == LINNET_OK)
+  if (readable == LINNET_OK) {
     put_spec(packed ? spec : source.spec, out);
-  else
+    mark_ahead(packed ? spec.n_layers : source.spec.n_layers, out);
+  } else {
     out->unsupported = why.text;
-  match_groups(&source, {});
-  for (TensorInfo& info : out->tensors)
-    for (const SourceTensor& t : source.tensors)
-      if (t.source_name == info.name) {  // of parts of one tensor the first
-        put_packed(t, &info);
-        break;
-      }
+  }
+  for (Source* s : {&source, source.ahead.get()}) {
+    if (!s) continue;
+    match_groups(s, {});
+    for (TensorInfo& info : out->tensors)
+      for (const SourceTensor& t : s->tensors)
+        if (t.source_name == info.name) {  // of parts of one tensor the first
+          put_packed(t, &info);
+          break;
+        }
+  }
   if (packed)
     for (TensorInfo& info : out->tensors)
       if (info.shape.size() == 2)
@@ -209,6 +231,7 @@ linnet_status describe(const std::string& path, Description* out, linnet_error* 
       LINNET_TRY(describe_gguf(path, &d, err));
     }
     match_groups(&source, {});
+    if (source.ahead) match_groups(source.ahead.get(), {});
     if (!source.tensors.empty()) put_source(source, &d);
     *out = std::move(d);
     return LINNET_OK;

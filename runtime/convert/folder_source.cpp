@@ -376,6 +376,50 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
   return LINNET_OK;
 }
 
+// Layers behind the last that guess tokens further on, all of them or, where one lacks a tensor, none.
+Status add_ahead_layers(Folder* in, const char* label, Source* out, Error* err) {
+  HfConfig config = in->config;
+  HfNames& names = config.names;
+  uint32_t n = config.n_extra_layers;
+  const char* key = "num_nextn_predict_layers";
+  const auto any = [&](const std::string& prefix) {
+    const auto at = in->tensors.lower_bound(prefix);
+    return at != in->tensors.end() && at->first.starts_with(prefix);
+  };
+  if (!config.architecture->ahead) return LINNET_OK;
+  if (names.ahead[0]) {
+    names.first_layer = out->spec.n_layers;
+    std::copy(std::begin(names.ahead), std::end(names.ahead), names.roots);
+    std::copy(std::begin(names.ahead), std::end(names.ahead), names.tops);
+    key = "mtp.layers";
+    const auto layers = [&](uint32_t i) { return names.layers + std::to_string(i) + "."; };
+    for (n = 0; n <= kMaxLayers && (any(names.roots[0] + layers(n)) || any(names.roots[1] + layers(n)));) ++n;
+  } else if (const std::string first = names.layers + std::to_string(out->spec.n_layers) + "."; n > 0) {
+    if (!any(names.roots[0] + first) && !(names.roots[1] && any(names.roots[1] + first))) return LINNET_OK;  // not published
+  }
+  if (n == 0) return LINNET_OK;
+  LINNET_TRY(add_ahead(out, n, label, key, err));
+  Source* const ahead = out->ahead.get();
+  config.spec = ahead->spec;
+  Folder of{config, in->quant, std::move(in->tensors), std::move(in->used)};
+  const auto has = [&](Role role, uint32_t layer, std::string* name) { return find_name(of, role, layer, name) && of.has(*name); };
+  std::string name;
+  for (const AheadPart& part : kAheadParts)
+    if (has(part.role, out->spec.n_layers, &name)) ahead->spec.ahead |= part.bit;
+  std::string missing;
+  Status status = each_ahead(ahead->spec, [&](Role role, uint32_t layer) {
+    if (missing.empty() && !has(role, layer, &name)) missing = name;
+    return LINNET_OK;
+  });
+  if (missing.empty())
+    status = each_ahead(ahead->spec, [&](Role role, uint32_t layer) { return add_tensor(&of, role, layer, ahead, err); });
+  in->tensors = std::move(of.tensors), in->used = std::move(of.used);
+  LINNET_TRY(status);
+  if (out->needs_format.empty()) out->needs_format = ahead->needs_format;
+  if (!missing.empty()) drop_ahead(out, missing);
+  return LINNET_OK;
+}
+
 // Of a bias that a quantiser wrote though the model has none.
 bool all_zero(const SafetensorsTensor& t) {
   for (uint64_t i = 0; i < t.bytes; ++i)
@@ -384,7 +428,7 @@ bool all_zero(const SafetensorsTensor& t) {
 }
 
 // Every tensor of the files must be one that the model computes with, or known to be harmless.
-Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
+Status check_unused(const Folder& in, const ModelSpec& spec, bool ahead, Error* err) {
   for (const auto& [stored, tensor] : in.tensors) {
     if (in.used.count(stored) || quant_run_time(in.quant, stored)) continue;
     const std::string weight = quant_weight(in.quant, stored);  // itself where codes have that name
@@ -394,7 +438,12 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;
     const HfName known = hf_tensor_find(in.config.names, name, &entry, &layer);
-    if (known == HfName::kIgnored || (layer >= spec.n_layers && layer - spec.n_layers < in.config.n_extra_layers)) continue;
+    const bool behind = layer >= spec.n_layers && layer - spec.n_layers < in.config.n_extra_layers;
+    const auto mine = [&](const char* root) { return root && name.starts_with(root); };
+    if (ahead && (in.config.names.ahead[0] ? mine(in.config.names.ahead[0]) || mine(in.config.names.ahead[1]) : behind) &&
+        (known != HfName::kIgnored || !behind))
+      return fail(err, LINNET_UNSUPPORTED, tensor.file, ": tensor '", name, "' has no place in the layers for speculation");
+    if (known == HfName::kIgnored || behind) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers)
       return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
@@ -489,7 +538,9 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
     const Status status = add_tensor(&in, role, layer, out, &why);
     return status == LINNET_OK ? LINNET_OK : refuse_tensor(status, why, absent, err);
   }));
-  LINNET_TRY(check_unused(in, out->spec, err));
+  if (const Status status = add_ahead_layers(&in, "config.json", out, &why); status != LINNET_OK)
+    return refuse_tensor(status, why, absent, err);
+  LINNET_TRY(check_unused(in, out->spec, out->ahead != nullptr, err));
   LINNET_TRY(read_chat(folder, out, err));
   return tokenizer_from_folder(folder, &out->tokenizer, err, out->spec.n_vocab);
 }

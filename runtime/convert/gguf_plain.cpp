@@ -110,10 +110,11 @@ void put_delta_nets(const Architecture& a, const ModelSpec& s, const std::string
   std::vector<bool> recurrent;
   for (uint32_t i = 0; i < s.n_layers; ++i) recurrent.push_back(layer_spec(s, i).mixer == kMixerDelta);
   b->booleans(p + "attention.recurrent_layers", recurrent);
-  for (uint32_t interval = 1; interval <= s.n_layers + 1; ++interval) {  // what older readers look at
+  const uint32_t n_layers = s.n_layers - s.n_ahead;
+  for (uint32_t interval = 1; interval <= n_layers + 1; ++interval) {  // what older readers look at
     uint32_t same = 0;
-    while (same < s.n_layers && recurrent[same] == ((same + 1) % interval != 0)) ++same;
-    if (same < s.n_layers) continue;
+    while (same < n_layers && recurrent[same] == ((same + 1) % interval != 0)) ++same;
+    if (same < n_layers) continue;
     b->u32(p + "full_attention_interval", interval);
     break;
   }
@@ -239,10 +240,6 @@ Status to_gguf_conventions(Source* source, Error* err) {
 
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
-  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f] && !a.short_conv && !a.delta && !a.mamba && !a.gemma4 && !a.gemma3n &&  // of those check_plain knows more
-        !(a.absent.window_pattern && kLayerFields[f].offset == offsetof(LayerSpec, window)))
-      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
     for (const SourceTensor* t : tensors)
       if (t->role == role && t->layer == layer) return t;
@@ -371,9 +368,10 @@ void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_ep
 }
 
 Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
-  const ModelSpec& s = source.spec;
+  const ModelSpec& s = source.ahead ? source.ahead->spec : source.spec;  // files count these layers among the others
   const Architecture& a = family(s);
   const std::string p = std::string(gguf_architecture(a, s)) + ".";
+  if (s.n_ahead) b->u32(p + "nextn_predict_layers", s.n_ahead);
   put_size_keys(s, p, norm_eps_key(a), shared_by_key(a, s) ? s.expert_ff : s.d_ff, !a.minicpm, b);
   if (s.kv_lora_rank) {
     if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);

@@ -358,12 +358,13 @@ class MetadataReader {
     *out = static_cast<uint32_t>(u);
     return LINNET_OK;
   }
-  // Of each layer.
+  // Of each layer of the model, in a list that counts those behind, too.
   Status counts(std::string_view key, uint32_t n_layers, std::vector<uint32_t>* out) {
+    const uint32_t n = n_layers + extra_layers_;
     GgufValue v;
     if (!get(key, &v) || v.type != kGgufArray) return refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing or no array");
-    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != n_layers)
-      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", n_layers, " counts");
+    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != n)
+      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", n, " counts");
     out->resize(n_layers);
     if (n_layers) std::memcpy(out->data(), v.raw.data(), size_t{n_layers} * sizeof(uint32_t));
     return LINNET_OK;
@@ -563,8 +564,7 @@ class MetadataReader {
   }
   // Of every layer, 0 where it is a short convolution or Mamba-2.
   Status kv_heads(ModelSpec* s) {
-    LINNET_TRY(counts("attention.head_count_kv", s->n_layers + extra_layers_, &kv_heads_));
-    kv_heads_.resize(s->n_layers);
+    LINNET_TRY(counts("attention.head_count_kv", s->n_layers, &kv_heads_));
     s->n_kv_heads = 0;
     for (const uint32_t n : kv_heads_) {
       if (n && s->n_kv_heads && n != s->n_kv_heads && !arch_->gemma4)
@@ -642,22 +642,17 @@ class MetadataReader {
   }
   // Of every layer the width of its feed-forward step, 0 where it has none.
   Status widths(ModelSpec* s) {
-    GgufValue v;
-    if (!get("feed_forward_length", &v) || v.type != kGgufArray || (v.array_type != kGgufU32 && v.array_type != kGgufI32) ||
-        v.count != s->n_layers + uint64_t{extra_layers_})
-      return refuse(LINNET_BAD_FILE, "key '", full("feed_forward_length"), "' is missing or no list of ", s->n_layers, " counts");
-    widths_.resize(s->n_layers);
-    if (s->n_layers) std::memcpy(widths_.data(), v.raw.data(), s->n_layers * sizeof(uint32_t));
+    LINNET_TRY(counts("feed_forward_length", s->n_layers, &d_ff_));
     for (const bool experts : {false, true})  // of dense layers where there are some
       for (uint32_t i = 0; i < s->n_layers && !s->d_ff; ++i)
-        if (experts == has_experts(i)) s->d_ff = widths_[i];
+        if (experts == has_experts(i)) s->d_ff = d_ff_[i];
     if (s->d_ff == 0) s->d_ff = 1;  // of which nothing is
     return LINNET_OK;
   }
   Status mamba_layers(ModelSpec* s) {
     bool some = false;
     if (arch_->mamba_beside) convolves_.assign(s->n_layers, true);
-    for (uint32_t i = 0; i < s->n_layers && mamba_; ++i) some = some || (convolves_[i] && (widths_.empty() || !widths_[i]));
+    for (uint32_t i = 0; i < s->n_layers && mamba_; ++i) some = some || (convolves_[i] && (d_ff_.empty() || !d_ff_[i]));
     if (some)
       LINNET_TRY(mamba_sizes(s));
     else
@@ -667,7 +662,7 @@ class MetadataReader {
     for (uint32_t i = 0; i < s->n_layers; ++i) {
       layers.push_back(layer_spec(*s, i));
       if (arch_->one_step) {
-        const uint32_t width = arch_->mamba_alone ? 0 : widths_[i];
+        const uint32_t width = arch_->mamba_alone ? 0 : d_ff_[i];
         const bool experts = has_experts(i);
         layers[i].rope = LayerRope::kNone;
         layers[i].feed_forward = !width ? kFeedForwardNothing : experts ? kFeedForwardExperts : kFeedForwardDense;
@@ -704,8 +699,7 @@ class MetadataReader {
   Status gemma_widths(ModelSpec* s) {
     GgufValue v;
     if (!get("feed_forward_length", &v) || v.type != kGgufArray) return number("feed_forward_length", true, &s->d_ff);
-    LINNET_TRY(counts("feed_forward_length", s->n_layers + extra_layers_, &d_ff_));
-    d_ff_.resize(s->n_layers);
+    LINNET_TRY(counts("feed_forward_length", s->n_layers, &d_ff_));
     if (!d_ff_.empty()) s->d_ff = d_ff_.front();
     return LINNET_OK;
   }
@@ -954,7 +948,6 @@ class MetadataReader {
   std::vector<uint32_t> kv_heads_, d_ff_;  // of layers, or empty
   uint32_t global_dim_ = 0;                // head_dim of layers that see all, of Gemma 4
   std::vector<bool> convolves_;            // of layers, where some are short convolutions or Mamba-2
-  std::vector<uint32_t> widths_;           // of layers that are one step
   bool mamba_ = false;                     // some layers are Mamba-2
   std::vector<bool> windowed_;             // of layers, where those with a window follow no period
   std::shared_ptr<void> layers_;
@@ -1232,6 +1225,28 @@ Status recognise_llama3(Source* source, Error* err) {
   return LINNET_OK;
 }
 
+// Layers behind the last that guess tokens further on, all of them or, where one lacks a tensor, none. Of families that have such layers no
+// row or channel lies otherwise than in a folder.
+Status add_ahead_layers(const Files& files, const Architecture& a, uint32_t n, Source* out, std::set<std::string>* used, Error* err) {
+  const std::string first = "blk." + std::to_string(out->spec.n_layers) + ".";
+  const auto at = files.tensors.lower_bound(first);
+  if (!a.ahead || n == 0 || at == files.tensors.end() || !at->first.starts_with(first)) return LINNET_OK;
+  LINNET_TRY(add_ahead(out, n, files.first().label, "nextn_predict_layers", err));
+  Source* const ahead = out->ahead.get();
+  ModelSpec& s = ahead->spec;
+  for (const AheadPart& part : kAheadParts)
+    if (files.tensors.count(gguf_tensor_name(a, s, part.role, out->spec.n_layers))) s.ahead |= part.bit;
+  std::string missing;
+  LINNET_TRY(each_ahead(s, [&](Role role, uint32_t layer) {
+    const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : role_n(role, layer, s);
+    const std::string name = find_place(files, a, s, role, layer, rows).name;
+    if (missing.empty() && !files.tensors.count(name)) missing = name;
+    return LINNET_OK;
+  }));
+  if (!missing.empty()) return drop_ahead(out, missing), LINNET_OK;
+  return each_ahead(s, [&](Role role, uint32_t layer) { return add_tensor(files, a, 0, role, layer, ahead, used, err); });
+}
+
 bool is_text_key(const Gguf& g, const char* key, std::string* out) {
   GgufValue v;
   if (!g.key(key, &v) || v.type != kGgufString) return false;
@@ -1289,6 +1304,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (SourceTensor& t : out->tensors)
       if ((t.role == kTokenEmbd || t.role == kOutput) && t.own == LINNET_FORMAT_DEFAULT)
         t.own = t.source_type == "F16" ? LINNET_F16 : t.source_type == "BF16" ? LINNET_BF16 : t.own;
+  LINNET_TRY(add_ahead_layers(*files, a, reader.extra_layers(), out, &used, err));
   const auto in_extra = [&](std::string_view name) {
     for (uint32_t i = 0; i < reader.extra_layers(); ++i)
       if (name.starts_with("blk." + std::to_string(out->spec.n_layers + i) + ".")) return true;
@@ -1298,7 +1314,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (const Role role : {kAttnK, kAttnV, kAttnKNorm})
       if (layer_spec(out->spec, i).kv_back) used.insert(gguf_tensor_name(a, out->spec, role, i));
   for (const auto& [name, where] : files->tensors)
-    if (!used.count(std::string(name)) && !in_extra(name))
+    if (!used.count(std::string(name)) && (out->ahead || !in_extra(name)))
       return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ",
                   out->spec.n_layers, " layers");
   std::string vocabulary;

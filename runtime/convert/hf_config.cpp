@@ -671,9 +671,9 @@ class ConfigReader : ConfigKeys {
     if (types && !types->is_null()) return read_mixers(*types, "conv", kMixerConv, spec);
     if (arch_->absent.window) {
       json pattern = json::array();
-      for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i)  // more are refused
+      for (uint32_t i = 0; i < spec->n_layers; ++i)
         pattern.push_back(i % 4 == 2 ? "full_attention" : i % 4 || i == 0 ? "conv" : "sliding_attention");
-      return pattern.size() == spec->n_layers ? read_mixers(pattern, "conv", kMixerConv, spec) : LINNET_OK;
+      return read_mixers(pattern, "conv", kMixerConv, spec);
     }
     if (full && !full->is_null() && !full->is_array()) return wrong("full_attn_idxs", *full, "a list of layers");
     return set_mixers(spec, kMixerConv,
@@ -713,7 +713,7 @@ class ConfigReader : ConfigKeys {
       spec->rope_local_base = 0;
     LINNET_TRY(set_mixers(spec, mixer, [&](uint32_t i) { return !json_is(types[i], name); }));
     std::vector<LayerSpec> layers;
-    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
       layers.push_back(layer_spec(*spec, i));
       if (!windowed(i)) continue;
       layers[i].window = window;
@@ -725,7 +725,7 @@ class ConfigReader : ConfigKeys {
   template <class Attends>
   Status set_mixers(ModelSpec* spec, Mixer mixer, const Attends& attends) {
     std::vector<LayerSpec> layers;
-    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {  // more are refused
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
       layers.push_back(layer_spec(*spec, i));
       if (attends(i)) continue;
       layers[i].mixer = mixer;
@@ -757,7 +757,7 @@ class ConfigReader : ConfigKeys {
     if (by_layer && by_layer->is_null()) by_layer = nullptr;
     if (by_layer && !by_layer->is_object()) return wrong("per_layer_config", *by_layer, "an object");
     std::vector<LayerSpec> layers;
-    const uint32_t n_layers = spec->n_layers <= 1024 ? spec->n_layers : 0;  // more are refused
+    const uint32_t n_layers = spec->n_layers;
     for (uint32_t i = 0; i < n_layers; ++i) {
       LayerSpec l = layer_spec(*spec, i);
       const json* own = by_layer ? json_member(*by_layer, std::to_string(i).c_str()) : nullptr;
@@ -816,7 +816,7 @@ class ConfigReader : ConfigKeys {
       return wrong("activation_sparsity_pattern", *pattern, "a list with one entry per layer");
     double share = 0;  // of a layer's gates that are to be 0
     std::vector<LayerSpec> layers;
-    const uint32_t n_layers = spec->n_layers <= 1024 ? spec->n_layers : 0;  // more are refused
+    const uint32_t n_layers = spec->n_layers;
     for (uint32_t i = 0; i < n_layers; ++i) {
       LayerSpec l = layer_spec(*spec, i);
       const json absent = spec->n_layers > kSparseLayers && i < kSparseLayers ? 0.95 : 0.0;
@@ -902,7 +902,7 @@ class ConfigReader : ConfigKeys {
     if (!full->is_array() || !kda->is_array() || full->size() + kda->size() != spec->n_layers)
       return refuse(LINNET_BAD_FILE, "'linear_attn_config': 'full_attn_layers' and 'kda_layers' are no lists of ", spec->n_layers,
                     " layers");
-    for (uint32_t i = 1; i <= spec->n_layers && spec->n_layers <= 1024; ++i)
+    for (uint32_t i = 1; i <= spec->n_layers; ++i)
       if (std::count(full->begin(), full->end(), i) + std::count(kda->begin(), kda->end(), i) != 1)
         return refuse(LINNET_BAD_FILE, "'linear_attn_config': layer ", i, " is not once in 'full_attn_layers' or 'kda_layers'");
     return set_mixers(spec, kMixerDelta, [&](uint32_t i) { return std::find(full->begin(), full->end(), i + 1) != full->end(); });
@@ -977,7 +977,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_flag("mamba_norm_before_gate", true, &first));
     spec->mamba_norm = !norm ? kMambaNormNone : first ? kMambaNormFirst : kMambaNormLast;
     std::vector<LayerSpec> layers;
-    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {  // more are refused
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
       layers.push_back(layer_spec(*spec, i));
       layers[i].mixer = kMixerAttentionMamba;
     }
@@ -1044,7 +1044,7 @@ class ConfigReader : ConfigKeys {
     bool experts = false, mamba = false, dense = false;
     for (const char kind : blocks_) experts |= kind == 'E', mamba |= kind == 'M', dense |= kind == '-';
     if (!dense) spec->d_ff = experts && spec->expert_ff ? spec->expert_ff : 1;  // of which nothing is
-    for (uint32_t i = 0; i < spec->n_layers && spec->n_layers <= 1024; ++i) {
+    for (uint32_t i = 0; i < spec->n_layers; ++i) {
       LayerSpec l = layer_spec(*spec, i);
       const char kind = blocks_[i];
       l.mixer = kind == 'M' ? kMixerMamba : kind == '*' ? kMixerAttention : kMixerNoMixer;

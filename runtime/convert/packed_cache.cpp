@@ -285,13 +285,17 @@ linnet_status CacheEntry::find(Loaded* out, linnet_error* err) {
       seal.key != key_ || !is_whole(file.view, seal))
     return (void)path_remove(path()), LINNET_OK;  // cut, changed or no file of ours
   linnet_view view = {};
-  const Status status = file_load(path().c_str(), how_, {options_.progress, options_.user}, &view, err);
+  const auto gguf = std::make_unique<Gguf>();
+  const auto packed = static_cast<size_t>(seal.tail.packed_bytes);
+  const bool read = gguf_open(file.view.data, packed, path().c_str(), gguf.get(), nullptr) == LINNET_OK;
+  const Status status =
+      file_load(path().c_str(), how_, {options_.progress, options_.user}, &view, err, read ? bytes_to_run(*gguf) : SIZE_MAX);
   if (status == LINNET_IO || status == LINNET_BAD_FILE) return LINNET_OK;  // it has just been removed
   LINNET_TRY(status);
   if (view.bytes != file.view.bytes || !say_again(seal.said, options_)) return file_unmap(&view), LINNET_OK;
   mark_used(path(), options_.cache);
   out->whole = view;
-  out->file = {view.data, static_cast<size_t>(seal.tail.packed_bytes)};
+  out->file = {view.data, packed};
   out->mapped = true;
   return LINNET_OK;
 }

@@ -81,6 +81,22 @@ Status add_tensor(const Gguf& g, Role role, uint32_t layer, Source* out, Error* 
   return LINNET_OK;
 }
 
+// What lies behind the model's layers.
+Status add_ahead_layers(const Gguf& g, Source* out, Error* err) {
+  const std::string key = std::string(gguf_architecture(*architecture_by_hf(out->spec.architecture), out->spec)) + ".nextn_predict_layers";
+  GgufValue v;
+  if (!g.key(key, &v) || v.type != kGgufU32 || v.u == 0) return LINNET_OK;
+  LINNET_TRY(add_ahead(out, static_cast<uint32_t>(v.u), g.label, key, err));
+  Source* const ahead = out->ahead.get();
+  for (const AheadPart& part : kAheadParts) {
+    char name[kRoleNameBytes];
+    role_name(part.role, out->spec.n_layers, name);
+    GgufTensor t;
+    if (g.tensor((role_row(part.role).matrix() ? "linnet." : "") + std::string(name), &t)) ahead->spec.ahead |= part.bit;
+  }
+  return each_ahead(ahead->spec, [&](Role role, uint32_t layer) { return add_tensor(g, role, layer, ahead, err); });
+}
+
 // What spec_read leaves in the file.
 Status own_layers(Source* source, Error* err, PathName label) {
   ModelSpec& s = source->spec;
@@ -120,6 +136,7 @@ Status source_from_packed(const std::string& path, Source* out, bool* packed, Er
     return fail(err, LINNET_UNSUPPORTED, g.label, ": architecture '", spec.architecture, "' is not supported");
   if (spec.n_layers) LINNET_TRY(each_tensor(spec, [&](Role role, uint32_t layer) { return add_tensor(g, role, layer, out, err); }));
   LINNET_TRY(restore_inputs(g, out, err));
+  if (spec.n_layers) LINNET_TRY(add_ahead_layers(g, out, err));
   GgufValue v;
   if (g.key("general.name", &v) && v.type == kGgufString) out->name = v.text;
   templates_from_gguf(g, &out->templates);

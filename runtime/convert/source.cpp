@@ -1,7 +1,9 @@
 // What sources of all kinds share: rows in another order, and tensors that are computed.
 #include "source.h"
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <mutex>
@@ -328,6 +330,65 @@ void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
     if (!(*values)[f].empty()) s.layer_values[f] = reinterpret_cast<const uint8_t*>((*values)[f].data());
   *keep = values;
+}
+
+Status add_ahead(Source* source, uint32_t n, PathName label, std::string_view whose, Error* err) {
+  const ModelSpec& s = source->spec;
+  if (s.n_layers > kMaxLayers || n > kMaxLayers - s.n_layers)
+    return fail(err, LINNET_BAD_FILE, label, ": '", whose, "' is ", n, " behind ", s.n_layers, " layers, of which there may be ",
+                kMaxLayers, " in all");
+  uint32_t like = s.n_layers - 1;
+  const auto attends = [&](uint32_t i) {
+    const uint32_t mixer = layer_spec(s, i).mixer;
+    return mixer == kMixerAttention || mixer == kMixerLatent;
+  };
+  while (like > 0 && !attends(like)) --like;
+  const auto ahead = std::make_shared<Source>();
+  ahead->spec = s;
+  ahead->keep = source->keep;
+  const auto values = std::make_shared<std::vector<std::vector<uint32_t>>>(kLayerFieldCount);
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f) {
+    if (!s.layer_values[f]) continue;
+    std::vector<uint32_t>& of = (*values)[f];
+    of.resize(s.n_layers);
+    std::memcpy(of.data(), s.layer_values[f], of.size() * sizeof of[0]);
+    of.resize(size_t{s.n_layers} + n, of[like]);
+    ahead->spec.layer_values[f] = reinterpret_cast<const uint8_t*>(of.data());
+  }
+  ahead->layers = values;
+  ahead->spec.n_layers += n;
+  ahead->spec.n_ahead = n;
+  source->ahead = ahead;
+  return LINNET_OK;
+}
+
+bool behind_layers(std::string_view name, uint32_t n_layers, uint32_t* layer) {
+  for (const std::string_view prefix : {"linnet.", "blk."})
+    if (name.starts_with(prefix))
+      name.remove_prefix(prefix.size());
+    else if (prefix == "blk.")
+      return false;
+  return std::from_chars(name.data(), name.data() + name.size(), *layer).ec == std::errc() && *layer >= n_layers;
+}
+
+size_t bytes_to_run(const Gguf& packed) {
+  GgufValue v;
+  if (!packed.key("linnet.spec.n_layers", &v) || v.type != kGgufU32) return SIZE_MAX;
+  uint64_t end = 0;
+  bool all = true;
+  for (uint32_t i = 0, layer; i < packed.n_tensors; ++i) {
+    GgufTensor t;
+    packed.tensor_entry(i, &t);
+    const bool ahead = behind_layers(t.name, static_cast<uint32_t>(v.u), &layer);
+    all = all && !ahead;
+    if (!ahead) end = std::max(end, t.offset + align_up(t.bytes, 64));
+  }
+  return all ? SIZE_MAX : static_cast<size_t>(end);
+}
+
+void drop_ahead(Source* source, const std::string& missing) {
+  source->notes.push_back("layers for speculation are left out: tensor '" + missing + "' is missing");
+  source->ahead.reset();
 }
 
 float deviations_below(float share) {

@@ -54,6 +54,10 @@ struct Source {
   std::string needs_format;      // why the format of the weights must be asked for, or ""
   std::shared_ptr<void> layers;  // what spec.layer_values points to
   std::shared_ptr<void> keep;    // what the closures read from (mappings)
+  // The layers behind these that guess tokens further on, or nullptr: spec.n_layers counts them, too, spec.n_ahead them alone, and tensors
+  // are theirs. Kept for what will draft by them: nothing here computes them.
+  std::shared_ptr<Source> ahead;
+  std::vector<std::string> notes;  // for Options.notes
 };
 
 inline constexpr std::string_view kSynthetic = "synthetic:";
@@ -99,6 +103,29 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
 // Says of the layers what the fields of the spec do not. The tensors' shapes are to be those of these layers.
 void set_layers(ModelSpec* spec, std::shared_ptr<void>* keep, const std::vector<LayerSpec>& layers);  // keep: what the spec points to
 inline void set_layers(Source* source, const std::vector<LayerSpec>& layers) { set_layers(&source->spec, &source->layers, layers); }
+// source->ahead of so many layers, without tensors: they are as the last layer that attends, where the fields of the spec do not say more.
+// whose: the key that counts them, for the error text.
+Status add_ahead(Source* source, uint32_t n, PathName label, std::string_view whose, Error* err);
+// fn(role, layer) for every tensor of source->ahead.
+template <class Fn>
+Status each_ahead(const ModelSpec& spec, Fn fn) {
+  for (uint32_t layer = spec.n_layers - spec.n_ahead; layer < spec.n_layers; ++layer)
+    for (uint32_t r = 0; r < kRoleCount; ++r)
+      if (const Role role{r}; role_row(role).per_layer() && role_present(role, layer, spec)) LINNET_TRY(fn(role, layer));
+  return LINNET_OK;
+}
+// What layers that guess ahead have of their own or not.
+struct AheadPart {
+  AheadTensor bit;
+  Role role;
+};
+inline constexpr AheadPart kAheadParts[] = {{kAheadEmbd, kAheadTokenEmbd}, {kAheadHeadNorm, kAheadOutputNorm}, {kAheadHead, kAheadOutput}};
+// Whether a tensor of a GGUF file is of a layer behind so many, and of which.
+bool behind_layers(std::string_view name, uint32_t n_layers, uint32_t* layer);
+// The bytes of a packed file that a model which runs may read: what guesses ahead lies behind them.
+size_t bytes_to_run(const Gguf& packed);
+// Leaves them out, and says why.
+void drop_ahead(Source* source, const std::string& missing);
 // The packed file of a source.
 Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err);
 

@@ -10,9 +10,10 @@
 namespace linnet::convert {
 namespace {
 
-// What Gemma 4's shapes say besides.
-struct Gemma4 {
+// What shapes of Gemma 3n and 4 say besides.
+struct Gemma {
   uint32_t window, global_kv_heads, shared, wide, layer_embd;  // shared: layers without keys of their own, wide: and with twice the d_ff
+  uint32_t layer_embd_vocab = 0;                               // 0: n_vocab
 };
 struct Shape {
   const char *name, *architecture;
@@ -24,11 +25,12 @@ struct Shape {
   uint32_t n_dense = 0;          // layers without experts before the others
   uint32_t key_heads = 0, value_heads = 0;  // of gated delta nets
   uint32_t mamba_heads = 0, mamba_head_dim = 0, mamba_groups = 0, mamba_state_dim = 0;
-  const Gemma4* gemma4 = nullptr;
+  const Gemma* gemma = nullptr;
 };
-constexpr Gemma4 kE2b = {512, 0, 20, 1, 256}, kE4b = {512, 0, 18, 0, 256}, k26b = {1024, 2, 0, 0, 0}, kLayersTiny = {64, 0, 2, 0, 256};
+constexpr Gemma kE2b = {512, 0, 20, 1, 256}, kE4b = {512, 0, 18, 0, 256}, k26b = {1024, 2, 0, 0, 0}, kLayersTiny = {64, 0, 2, 0, 256},
+                k3nE2b = {512, 0, 10, 0, 256, 262144}, k3nE4b = {512, 0, 15, 0, 256, 262144};
 constexpr char kWindows30[] = "sssssasssssasssssasssssasssssa", kWindows35[] = "ssssassssassssassssassssassssassssa",
-               kWindows42[] = "sssssasssssasssssasssssasssssasssssasssssa";
+               kWindows30By5[] = "ssssassssassssassssassssassssa", kWindows42[] = "sssssasssssasssssasssssasssssasssssasssssa";
 constexpr char kDelta24[] = "dddadddadddadddadddaddda", kDelta32[] = "dddadddadddadddadddadddadddaddda",
                kDelta40[] = "dddadddadddadddadddadddadddadddadddaddda";
 constexpr char kLfm2Layers[] = "ccaccaccacacacac";
@@ -124,6 +126,60 @@ constexpr Shape kShapes[] = {
      64,
      1,
      128},
+    {"gemma-3n-e2b",
+     "gemma3n_text",
+     30,
+     2048,
+     8,
+     2,
+     256,
+     8192,
+     262400,
+     32768,
+     1,
+     1e-6,
+     1000000,
+     0,
+     0,
+     0,
+     0,
+     0,
+     kWindows30By5,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     &k3nE2b},
+    {"gemma-3n-e4b",
+     "gemma3n_text",
+     35,
+     2048,
+     8,
+     2,
+     256,
+     16384,
+     262400,
+     32768,
+     1,
+     1e-6,
+     1000000,
+     0,
+     0,
+     0,
+     0,
+     0,
+     kWindows35,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     0,
+     &k3nE4b},
     {"gemma-4-e2b",
      "gemma4_text",
      35,
@@ -332,8 +388,9 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
     const Weights w{stream, t.n, t.k, spread_of(role, layer, spec)};
     t.rows = [w](uint32_t first, uint32_t count, float* out, Error*) { return w.rows(first, count, out); };
     t.panel = [w](Format f, uint32_t p, uint8_t* to, uint8_t* scales) { w.panel(f, p, to, scales); };
-  } else {  // norms near 1, biases near 0
-    const double low = role == kDeltaA || role == kMambaA ? -1.1 : std::strstr(role_row(role).name, ".bias") ? -0.1 : 0.9;  // states fade
+  } else {  // norms near 1, biases and what goes from stream to stream near 0
+    const bool small = std::strstr(role_row(role).name, ".bias") || role == kStreamPredict || role == kStreamCorrect;
+    const double low = role == kDeltaA || role == kMambaA ? -1.1 : small ? -0.1 : 0.9;  // states fade
     t.rows = [stream, low](uint32_t first, uint32_t count, float* out, Error*) {
       for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<float>(low + 0.2 * unit(stream, first + i));
       return LINNET_OK;
@@ -388,30 +445,34 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;
   }
   constexpr uint32_t kGlobalDim = 512, kGlobalTurned = 128;
-  if (s->gemma4) {
-    spec.rope_local_base = a->absent.rope_local_base, spec.rope_local_dim = s->head_dim;
-    spec.rope_dim = kGlobalDim, spec.rope_turned = kGlobalTurned;
-    spec.window = s->gemma4->window;
-    spec.values_of_keys = s->gemma4->global_kv_heads > 0;
-    spec.layer_embd = s->gemma4->layer_embd, spec.layer_embd_vocab = spec.layer_embd ? spec.n_vocab : 0;
+  if (s->gemma) {
+    spec.rope_local_base = a->absent.rope_local_base;
+    spec.window = s->gemma->window;
+    spec.values_of_keys = s->gemma->global_kv_heads > 0;
+    spec.layer_embd = s->gemma->layer_embd;
+    spec.layer_embd_vocab = !spec.layer_embd ? 0 : s->gemma->layer_embd_vocab ? s->gemma->layer_embd_vocab : spec.n_vocab;
     spec.embd_scale = std::sqrt(static_cast<double>(spec.d_model)), spec.logit_softcap = 30;
     spec.moe_beside = s->n_experts > 0;
+    if (a->gemma4) spec.rope_local_dim = s->head_dim, spec.rope_dim = kGlobalDim, spec.rope_turned = kGlobalTurned;
+    if (a->gemma3n) spec.sparse_cut = static_cast<double>(deviations_below(kSparseShare));
   }
   std::vector<LayerSpec> layers;
-  for (uint32_t i = 0; s->layers && s->gemma4 && i < spec.n_layers; ++i) {
+  for (uint32_t i = 0; s->layers && s->gemma && i < spec.n_layers; ++i) {
     layers.push_back(layer_spec(spec, i));
     LayerSpec& l = layers.back();
     if (s->layers[i] == 'a') {
-      l.window = 0, l.rope = LayerRope::kMain, l.head_dim = kGlobalDim;
-      if (spec.values_of_keys) l.n_kv_heads = s->gemma4->global_kv_heads;
+      l.window = 0, l.rope = LayerRope::kMain;
+      if (a->gemma4) l.head_dim = kGlobalDim;
+      if (spec.values_of_keys) l.n_kv_heads = s->gemma->global_kv_heads;
     }
-    if (i + s->gemma4->shared < spec.n_layers) continue;
-    uint32_t of = spec.n_layers - s->gemma4->shared - 1;
+    if (a->gemma3n && i < kSparseLayers) l.sparse = 1;
+    if (i + s->gemma->shared < spec.n_layers) continue;
+    uint32_t of = spec.n_layers - s->gemma->shared - 1;
     while (s->layers[of] != s->layers[i]) --of;
     l.kv_back = i - of;
-    if (s->gemma4->wide) l.d_ff *= 2;
+    if (s->gemma->wide) l.d_ff *= 2;
   }
-  for (uint32_t i = 0; s->layers && !s->gemma4 && i < spec.n_layers; ++i) {
+  for (uint32_t i = 0; s->layers && !s->gemma && i < spec.n_layers; ++i) {
     layers.push_back(layer_spec(spec, i));
     if (a->one_step) layers[i].feed_forward = s->layers[i] == '-' ? kFeedForwardDense : kFeedForwardNothing;
     if (s->layers[i] == 'a') continue;

@@ -20,6 +20,7 @@
 #include "runtime/convert/source.h"
 #include "tests/catch2.h"
 #include "tests/data.h"
+#include "tests/folders.h"
 #include "tests/gguf_file.h"
 #include "tests/models.h"
 
@@ -1238,6 +1239,213 @@ TEST_CASE("GGUF: Gemma 3n's layers that look at earlier ones' keys, gates and st
   CHECK(std::string(err.text).find("activation_sparsity_scale") != std::string::npos);
 }
 
+namespace {
+// A golden with a whole layer for speculation, of which `apart` stands beside the layers as `mtp.`.
+struct Speculating : test::TemporaryFolder {
+  std::string golden;
+  bool apart;
+  uint32_t layer = 0;
+  test::StoredTensors tensors;
+
+  explicit Speculating(const std::string& name) : golden("tests/golden/" + name), apart(name.starts_with("qwen")) {
+    Source source;
+    linnet_error err = {};
+    REQUIRE(source_from_folder(golden, &source, &err) == LINNET_OK);
+    layer = source.spec.n_layers;
+    tensors = test::read_tensors(golden);
+    const uint64_t d = source.spec.d_model, vocab = source.spec.n_vocab;
+    std::erase_if(tensors, [&](const auto& t) { return t.first.starts_with(of("")); });  // a part of one
+    uint32_t like = layer - 1;
+    while (layer_spec(source.spec, like).mixer != kMixerAttention && layer_spec(source.spec, like).mixer != kMixerLatent) --like;
+    const std::string root = "model.layers." + std::to_string(like) + ".";
+    const test::StoredTensors before = tensors;
+    for (const auto& [from, t] : before)
+      if (from.starts_with(root)) put(of(from.substr(root.size())), t.shape);
+    put(apart ? "mtp.fc.weight" : of("eh_proj.weight"), {d, 2 * d});
+    put(apart ? "mtp.pre_fc_norm_embedding.weight" : of("enorm.weight"), {d});
+    put(apart ? "mtp.pre_fc_norm_hidden.weight" : of("hnorm.weight"), {d});
+    put(apart ? "mtp.norm.weight" : of("shared_head.norm.weight"), {d});
+    if (!apart) put(of("embed_tokens.weight"), {vocab, d}), put(of("shared_head.head.weight"), {vocab, d});
+    std::filesystem::copy(golden + "/config.json", path);
+    write();
+  }
+  std::string of(const std::string& name) const { return (apart ? "mtp.layers.0." : "model.layers." + std::to_string(layer) + ".") + name; }
+  void put(const std::string& name, std::vector<uint64_t> shape) {
+    uint64_t n = 1;
+    for (const uint64_t s : shape) n *= s;
+    tensors[name] = {"F32", std::move(shape), test::tensor_data(kGgmlF32, n, static_cast<uint32_t>(tensors.size()))};
+  }
+  std::vector<float> values(const std::string& name) const {
+    const std::string& bytes = tensors.at(name).bytes;
+    std::vector<float> v(bytes.size() / sizeof(float));
+    std::memcpy(v.data(), bytes.data(), bytes.size());
+    return v;
+  }
+  void write() const { test::write_tensors(path, tensors); }
+};
+}  // namespace
+
+TEST_CASE("layers for speculation are kept beside the model and change nothing of it") {
+  for (const std::string name : {"qwen3-5", "qwen3-5-moe", "qwen3-next", "glm4-moe", "glm4-moe-lite", "deepseek-v3"}) {
+    INFO(name);
+    Speculating made(name);
+    Source folder;
+    linnet_error err = {};
+    const linnet_status status = source_from_folder(made.path, &folder, &err);
+    INFO(err.text);
+    REQUIRE(status == LINNET_OK);
+    REQUIRE(folder.ahead);
+    const uint32_t layer = made.layer;
+    CHECK((folder.spec.n_layers == layer && folder.ahead->spec.n_layers == layer + 1 && folder.ahead->spec.n_ahead == 1));
+    const Rows rows = rows_of(*folder.ahead);
+    const auto norm = [&](std::vector<float> v) {
+      for (float& x : v) x += made.apart ? 1.0f : 0.0f;
+      return v;
+    };
+    CHECK(rows.at({kAheadProj, layer}) == made.values(made.apart ? "mtp.fc.weight" : made.of("eh_proj.weight")));
+    CHECK(rows.at({kAheadEmbdNorm, layer}) == norm(made.values(made.apart ? "mtp.pre_fc_norm_embedding.weight" : made.of("enorm.weight"))));
+    CHECK(rows.at({kAheadRowNorm, layer}) == norm(made.values(made.apart ? "mtp.pre_fc_norm_hidden.weight" : made.of("hnorm.weight"))));
+    CHECK(rows.at({kAheadOutputNorm, layer}) == norm(made.values(made.apart ? "mtp.norm.weight" : made.of("shared_head.norm.weight"))));
+    CHECK(rows.at({kAttnOut, layer}) == made.values(made.of("self_attn.o_proj.weight")));
+    CHECK(rows.count({kAheadOutput, layer}) == (made.apart ? 0 : 1));
+    if (!made.apart) CHECK(rows.at({kAheadTokenEmbd, layer}) == made.values(made.of("embed_tokens.weight")));
+    if (!made.apart) CHECK(rows.at({kAheadOutput, layer}) == made.values(made.of("shared_head.head.weight")));
+
+    // Into packed and plain files and back, in either order.
+    Options o;
+    o.weights = LINNET_F32;
+    const auto convert = [&](const std::string& from, const char* to, bool plain) {
+      o.plain = plain;
+      const linnet_status got = convert_to_file(from, made.path + "/" + to, o, &err);
+      INFO(err.text);
+      REQUIRE(got == LINNET_OK);
+      return made.path + "/" + to;
+    };
+    const std::string packed = convert(made.path, "packed.gguf", false), plain = convert(made.path, "plain.gguf", true);
+    Source again;
+    bool is = false;
+    REQUIRE(source_from_packed(packed, &again, &is, &err) == LINNET_OK);
+    REQUIRE((is && again.ahead));
+    CHECK(rows_of(*again.ahead) == rows);
+    for (const std::string& file : {plain, convert(packed, "unpacked.gguf", true)}) {
+      REQUIRE(source_from_gguf(file, &again, &err) == LINNET_OK);
+      REQUIRE(again.ahead);
+      CHECK(rows_of(*again.ahead) == rows);
+    }
+    REQUIRE(source_from_packed(convert(plain, "repacked.gguf", false), &again, &is, &err) == LINNET_OK);
+    REQUIRE((is && again.ahead));
+    CHECK(rows_of(*again.ahead) == rows);
+    Description d;
+    REQUIRE(describe(packed, &d, &err) == LINNET_OK);
+    CHECK((d.n_ahead == 1 && d.ahead_bytes > 0 && d.ahead_bytes < d.tensor_bytes));
+
+    const auto bytes_of = [](const std::string& at) {
+      std::ifstream in(at, std::ios::binary);
+      return std::string((std::istreambuf_iterator<char>(in)), {});
+    };
+    // The model is the same: its bytes in the file, what it takes, its logits. Nothing of these layers is read.
+    o.plain = false;
+    o.weights = LINNET_I8G32;
+    Image with = {}, without = {};
+    REQUIRE(convert_to_memory(made.path, o, &with, &err) == LINNET_OK);
+    o.mtp = false;
+    REQUIRE(convert_to_memory(made.path, o, &without, &err) == LINNET_OK);
+    CHECK(with.bytes > without.bytes);
+    const auto g = std::make_unique<Gguf>();
+    REQUIRE(gguf_open(with.data, with.bytes, "with", g.get(), &err) == LINNET_OK);
+    uint64_t last = 0, first = UINT64_MAX, bytes = 0;  // of the model's and of these
+    for (uint32_t i = 0; i < g->n_tensors; ++i) {
+      GgufTensor t;
+      g->tensor_entry(i, &t);
+      const bool ahead = t.name.find("blk." + std::to_string(layer) + ".") != std::string_view::npos;
+      if (!ahead) last = std::max(last, t.offset);
+      if (!ahead) continue;
+      first = std::min(first, t.offset), bytes += t.bytes;
+      std::memset(const_cast<uint8_t*>(t.data), 0xFF, t.bytes);
+    }
+    CHECK((bytes > 0 && first > last));
+    const test::Model a(with), b(without);
+    CHECK((a.desc.weight_bytes == b.desc.weight_bytes && a.desc.n_params == b.desc.n_params));
+    const auto need = [&](const test::Model& m) {
+      linnet_need n{.size = sizeof n};
+      const linnet_view view = m.image.view();
+      REQUIRE(linnet_model_need(&view, nullptr, &n, &err) == LINNET_OK);
+      return n.bytes;
+    };
+    CHECK(need(a) == need(b));
+    const test::Tokens tokens = {1, 5, 2, 9, 4};
+    const auto x = test::all_logits(a, tokens, LINNET_I8), y = test::all_logits(b, tokens, LINNET_I8);
+    for (size_t i = 0; i < x.size(); ++i) CHECK(test::same_bytes(x[i], y[i]));
+    Loaded loaded;  // what is packed into memory alone has none
+    o.mtp = true;
+    REQUIRE(load(made.path, LINNET_LOAD_DEFAULT, o, &loaded, &err) == LINNET_OK);
+    CHECK(loaded.file.bytes == b.image.bytes);
+    unload(&loaded);
+    REQUIRE(load(packed, LINNET_LOAD_COPY, o, &loaded, &err) == LINNET_OK);  // and a copy of a file reads none
+    REQUIRE(gguf_open(loaded.file.data, loaded.file.bytes, "copy", g.get(), &err) == LINNET_OK);
+    const std::string whole = bytes_of(packed);
+    REQUIRE(loaded.file.bytes == whole.size());
+    for (uint32_t i = 0; i < g->n_tensors; ++i) {
+      GgufTensor t;
+      g->tensor_entry(i, &t);
+      uint32_t behind = 0;
+      const bool none = behind_layers(t.name, layer, &behind);
+      INFO(t.name);
+      CHECK(std::string(reinterpret_cast<const char*>(t.data), t.bytes) ==
+            (none ? std::string(t.bytes, '\0') : whole.substr(static_cast<size_t>(t.offset), t.bytes)));
+    }
+    unload(&loaded);
+
+    // Without one of its tensors a layer is left out, with one of another shape or one too many it is refused.
+    const auto refused = [&](const std::string& what, const char* why) {
+      made.write();
+      const linnet_status got = source_from_folder(made.path, &again, &err);
+      CAPTURE(err.text);
+      CHECK(got != LINNET_OK);
+      CHECK(std::string(err.text).find("'" + what + "'") != std::string::npos);
+      CHECK(std::string(err.text).find(why) != std::string::npos);
+    };
+    const test::StoredTensors all = made.tensors;
+    const std::string proj = made.apart ? "mtp.fc.weight" : made.of("eh_proj.weight");
+    made.tensors.erase(proj);
+    made.write();
+    REQUIRE(source_from_folder(made.path, &again, &err) == LINNET_OK);
+    CHECK(!again.ahead);
+    REQUIRE(again.notes.size() == 1);
+    CHECK(again.notes[0] == "layers for speculation are left out: tensor '" + proj + "' is missing");
+    made.put(proj, {7, 5});
+    refused(proj, "has shape [7, 5]");
+    made.tensors = all;
+    made.put(made.of("input_layernorm.weight"), {3});
+    refused(made.of("input_layernorm.weight"), "has shape [3]");
+    made.tensors = all;
+    made.put(made.of("self_attn.odd.weight"), {3});
+    refused(made.of("self_attn.odd.weight"), "has no place in the layers for speculation");
+
+    const std::string nextn = "blk." + std::to_string(layer) + ".nextn.";
+    GgufFile f = parsed(bytes_of(plain));
+    *f.tensor(nextn + "enorm.weight") = {nextn + "enorm.weight", {3}, kGgmlF32, std::string(12, '\0')};
+    import_refused(f, LINNET_BAD_FILE, {nextn + "enorm.weight': dimensions 3 x 1 x 1 x 1"});
+    f = parsed(bytes_of(plain));
+    f.tensors.push_back({nextn + "odd.weight", {3}, kGgmlF32, std::string(12, '\0')});
+    import_refused(f, LINNET_UNSUPPORTED, {nextn + "odd.weight' is unknown"});
+
+    // A packed file that claims more of them than there may be, and one that lacks their tensors.
+    std::string damaged = bytes_of(packed);
+    const std::string key = std::string(gguf_architecture(*architecture_by_hf(folder.spec.architecture), folder.spec)) +
+                            ".nextn_predict_layers" + le(uint32_t{kGgufU32});
+    const size_t at = damaged.find(key);
+    REQUIRE(at != std::string::npos);
+    for (const auto& [n, why] : {std::pair{UINT32_MAX, "of which there may be 1024"}, {2u, "is missing"}}) {
+      damaged.replace(at + key.size(), 4, le(uint32_t{n}));
+      std::ofstream(packed, std::ios::binary) << damaged;
+      CHECK(source_from_packed(packed, &again, &is, &err) == LINNET_BAD_FILE);
+      INFO(err.text);
+      CHECK(std::string(err.text).find(why) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("GGUF import: gated delta nets are what their folders are") {
   for (const std::string name : {"qwen3-5", "qwen3-5-moe", "qwen3-next"}) {
     Source folder;
@@ -1423,9 +1631,9 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   import_refused(f, kBad, {"attention.head_count_kv' = an array of 4", "5 counts"});
   f = dense;
   put_counts(&f, p + "feed_forward_length", {0, 52, 0, 0});
-  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 5 counts"});
+  import_refused(f, kBad, {"feed_forward_length' = an array of 4 is not a list of 5 counts"});
   put_count(&f, p + "feed_forward_length", 52);
-  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 5 counts"});
+  import_refused(f, kBad, {"feed_forward_length' is missing or no array"});
   put_counts(&f, p + "feed_forward_length", {0, 52, 0, 0, 50});
   import_refused(f, kBad, {"blk.4.ffn_", "50"});
   put_counts(&f, p + "feed_forward_length", {0, 52, 0, 9, 52});
@@ -1435,7 +1643,7 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = moe;
   put_count(&f, p + "block_count", 5);
   put_count(&f, p + "nextn_predict_layers", 1);
-  import_refused(f, kBad, {"feed_forward_length' is missing or no list of 4"});
+  import_refused(f, kBad, {"feed_forward_length' = an array of 4 is not a list of 5 counts"});
   put_counts(&f, p + "feed_forward_length", {0, 20, 0, 20, 20});
   import_refused(f, kBad, {"attention.head_count_kv' = an array of 4"});
   put_counts(&f, p + "attention.head_count_kv", {0, 0, 1, 0, 1});

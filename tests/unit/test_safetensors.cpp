@@ -255,7 +255,8 @@ TEST_CASE("architectures") {
   uint32_t layer = 77;
   for (uint32_t i = 0; i < kArchitectureCount; ++i) {
     const HfNames& names = *kArchitectures[i].names;
-    for (uint32_t t = 0; t < names.n_tensors; ++t)
+    for (uint32_t t = 0; t < names.n_tensors; ++t) {
+      if (names.tensors[t].name[0] == '/' && role_row(names.tensors[t].role).per_layer()) continue;  // beside the model
       for (const uint32_t l : {0u, 10u, 1023u})
         for (uint32_t root = 0; root < 2 && names.roots[root]; ++root) {
           const std::string name = hf_tensor_name(names, names.tensors[t], root, l, 3);
@@ -264,6 +265,7 @@ TEST_CASE("architectures") {
           CHECK(found->name == std::string(names.tensors[t].name));  // the first of those that share it
           CHECK(layer == (role_row(found->role).per_layer() ? l : 0));
         }
+    }
   }
   const HfNames& llama = *architecture_by_hf("llama")->names;
   CHECK(hf_tensor_find(llama, "model.layers.3.self_attn.rotary_emb.inv_freq", &found, &layer) == HfName::kIgnored);
@@ -516,6 +518,20 @@ TEST_CASE("config: Gemma 3n as it is published, with parts that see and hear") {
   CHECK((s.streams == 4 && s.laurel_rank == 64 && s.layer_embd == 256 && s.layer_embd_vocab == 262144 && s.n_vocab == 262400 && s.tied));
   CHECK((s.attn_scale == 1 && s.logit_softcap == 30 && s.v_norm && s.d_ff == 8192 && s.rope_base == 1e6 && s.rope_local_base == 1e4));
   CHECK(s.sparse_cut == static_cast<double>(1.6448535919189453f));  // what PyTorch's icdf gives
+  Source made;                                                      // the shape of that name is what the file says
+  linnet_error err = {};
+  REQUIRE(source_synthetic("gemma-3n-e2b", 1, &made, &err) == LINNET_OK);
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    const LayerSpec x = layer_spec(made.spec, i), y = layer_spec(s, i);
+    CHECK(std::memcmp(&x, &y, sizeof x) == 0);
+  }
+  for (size_t i = 0; i < kSpecFieldCount; ++i) {
+    const SpecField& f = kSpecFields[i];
+    if (std::string_view(f.name) == "window_pattern") continue;  // which layers have windows may be said by it or for each
+    const size_t bytes = f.type == SpecType::kU32 ? sizeof(uint32_t) : f.type == SpecType::kF64 ? sizeof(double) : sizeof s.architecture;
+    INFO(f.name);
+    CHECK(std::memcmp(reinterpret_cast<const char*>(&made.spec) + f.offset, reinterpret_cast<const char*>(&s) + f.offset, bytes) == 0);
+  }
   const LayerSpec sparse = layer_spec(s, 9), own = layer_spec(s, 19), window = layer_spec(s, 20), all = layer_spec(s, 29);
   CHECK((sparse.sparse == 1 && own.sparse == 0 && own.kv_back == 0 && own.window == 0));
   CHECK((window.window == 512 && window.kv_back == 2 && all.window == 0 && all.kv_back == 10));
