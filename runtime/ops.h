@@ -54,7 +54,8 @@ enum Activation : uint32_t {
   kActRelu = 3,
   kActSwigluClamped = 4,
   kActSigmoid = 5,
-  kActRelu2 = 6  // squared ReLU
+  kActRelu2 = 6,  // squared ReLU
+  kActXielu = 7   // an operation of its own, of dense feed-forward steps without a gate
 };
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
@@ -280,6 +281,9 @@ struct Ops {
   void (*match)(const Worker&, float* x, const float* like, size_t stride, uint32_t m, uint32_t n);
   // x = max(x - (mean + cut * standard deviation of its row), 0).
   void (*sparsify)(const Worker&, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
+  // x = xIELU(x), by = (alpha_p, alpha_n, beta, eps), of which softplus(alpha_p) and beta + softplus(alpha_n) count (kernels.h); quantised
+  // too where q != nullptr. nullptr: there is no such operation, and models that need it are refused.
+  void (*xielu)(const Worker&, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped

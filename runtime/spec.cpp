@@ -150,7 +150,7 @@ const SpecField kSpecFields[] = {
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActRelu2, 1, kActSilu, kActSigmoid),
+    FIELD(activation, kU32, kActSilu, kActXielu, 1, kActSilu, kActSigmoid),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
@@ -525,6 +525,9 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
   if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
     return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation,
                 " and act_limit, which go with each other alone, or ungated = ", s.ungated);
+  if (s.activation == kActXielu && (!s.ungated || s.n_experts || s.layer_embd))
+    return fail(err, LINNET_UNSUPPORTED, label, ": activation = ", s.activation, " (xIELU) beside ungated = ", s.ungated,
+                ", n_experts = ", s.n_experts, " or layer_embd = ", s.layer_embd);
   if (s.rope_turned % 2 || s.rope_turned > s.rope_dim)
     return fail(err, LINNET_BAD_FILE, label, ": rope_turned = ", s.rope_turned, " is odd or more than rope_dim = ", s.rope_dim);
   if (s.kv_lora_rank && (s.v_norm || s.values_of_keys))

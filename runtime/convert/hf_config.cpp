@@ -22,7 +22,7 @@ struct ActName {
 constexpr ActName kActs[] = {{"silu", kActSilu},           {"swish", kActSilu},        {"gelu", kActGeluErf},
                              {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
                              {"gelu_fast", kActGeluTanh},  {"relu", kActRelu},         {"sigmoid", kActSigmoid},
-                             {"relu2", kActRelu2}};
+                             {"relu2", kActRelu2},         {"xielu", kActXielu}};
 
 // Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
 enum class Turn { kNone, kInverse, kInverseRoot };

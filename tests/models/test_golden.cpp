@@ -145,6 +145,7 @@ constexpr Family kFamilies[] = {
     {"lfm2-moe", 1.2e-2, 0.15},
     {"lfm3", 1.2e-2, 0.15},
     {"nanochat"},
+    {"apertus"},
 };
 
 // The mutable bytes of a packed matrix.

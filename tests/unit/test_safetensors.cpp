@@ -937,6 +937,29 @@ TEST_CASE("config: Granite 4 with Mamba-2") {
   REFUSED(config(with("mamba_d_conv", "1"), &s, e), LINNET_BAD_FILE, "conv_taps = 1");
 }
 
+TEST_CASE("config: Apertus") {
+  Keys keys = family("apertus", "ApertusForCausalLM");
+  keys["hidden_act"] = "\"xielu\"";
+  keys["rope_parameters"] = R"({"rope_type": "default", "rope_theta": 500.0})";
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.activation == kActXielu && s.ungated && s.qk_norm == kQkNormHead && s.rope_base == 500 && s.n_context == 65536));
+  ACCEPTED(config(with("hidden_act", "\"silu\""), &s, e));
+  CHECK((s.activation == kActSilu && s.ungated));
+  ACCEPTED(config(with("qk_norm", "true"), &s, e));
+  REFUSED(config(with("qk_norm", "false"), &s, e), LINNET_UNSUPPORTED, "'qk_norm' false is not supported");
+  REFUSED(config(with("post_norm", "true"), &s, e), LINNET_UNSUPPORTED, "'post_norm' true is not supported");
+  REFUSED(config(with("rope_parameters", "null"), &s, e), LINNET_BAD_FILE, "rope");
+  Keys llama = family("llama", "LlamaForCausalLM");
+  llama["hidden_act"] = "\"xielu\"";
+  REFUSED(config(llama, &s, e), LINNET_UNSUPPORTED, "activation = 7 (xIELU) beside ungated = 0");
+}
+
 TEST_CASE("config: Falcon-H1") {
   Keys keys = family("falcon_h1", "FalconH1ForCausalLM");
   for (const auto& [key, value] : Keys{{"mamba_n_heads", "24"}, {"mamba_d_head", "64"}, {"mamba_d_ssm", "1536"}, {"mamba_d_state", "128"}})
