@@ -206,6 +206,8 @@ struct Router {
   float scale;
   const float* correction;  // (n_experts) or nullptr
   const float* weigh;       // (n_experts) or nullptr: what the weights are multiplied by in the end
+  bool mixer = false;       // kRouterMixer, of two experts
+  float near = 0;           // its router_near
 };
 // What an expert takes of a sequence at most: the first positions that choose it. Others get weight 0.
 struct Capacity {
@@ -296,7 +298,7 @@ struct Ops {
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
                   QuantRows* to);
   uint32_t gate_up_rows;
-  bool weighs_experts;  // whether route() knows Router::weigh: models that need it are refused elsewhere
+  bool weighs_experts;  // whether route() knows Router::weigh and mixer: models that need it are refused elsewhere
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where
