@@ -83,6 +83,28 @@ void choose(const Router& r, const float* s, uint32_t* experts, float* weights) 
   for (uint32_t n = 0; n < r.n_active && r.weigh; ++n) weights[n] = weights[n] * r.weigh[experts[n]];
 }
 
+// The two experts of one row by its logits: the best one, then the best of the others. Each has its share of a softmax over those that are
+// left and near it.
+void choose_mixed(const Worker& w, const Router& r, const float* x, uint32_t* experts, float* weights) {
+  uint32_t taken[kMaxExperts / 32] = {};
+  float near[kMaxExperts];
+  for (uint32_t n = 0; n < 2; ++n) {
+    const uint32_t e = best(0, r.n_experts, taken, [&](uint32_t i) { return x[i]; });
+    for (uint32_t i = 0; i < r.n_experts; ++i) {
+      const float size = __builtin_fabsf(x[i]) > x[e] ? __builtin_fabsf(x[i]) : x[e];
+      near[i] = has(taken, i) || (x[e] - x[i]) / size > r.near ? -__builtin_inff() : x[i];
+    }
+    scores(w, r, near);
+    taken[e / 32] |= 1u << (e % 32);
+    experts[n] = e, weights[n] = near[e] * r.scale;
+  }
+  if (experts[0] < experts[1]) return;
+  const uint32_t e = experts[0];
+  const float v = weights[0];
+  experts[0] = experts[1], weights[0] = weights[1];
+  experts[1] = e, weights[1] = v;
+}
+
 // Sorts the pairs of m rows by expert, counting.
 void group(const Router& r, uint32_t m, const Pairs& p) {
   const uint32_t n_pairs = m * r.n_active;
@@ -129,8 +151,13 @@ const RowSpan& span_of(const Capacity& c, uint32_t row) {
 void cpu_route(const Worker& w, const Router& r, const Capacity& capacity, float* logits, size_t stride, uint32_t m, const Pairs& p) {
   for_rows(w, m, [&](uint32_t row) {
     float* x = logits + row * stride;
-    scores(w, r, x);
-    choose(r, x, p.experts + size_t{row} * r.n_active, p.weights + size_t{row} * r.n_active);
+    const size_t at = size_t{row} * r.n_active;
+    if (r.mixer) {
+      choose_mixed(w, r, x, p.experts + at, p.weights + at);
+    } else {
+      scores(w, r, x);
+      choose(r, x, p.experts + at, p.weights + at);
+    }
     if (!capacity.most) return;
     const RowSpan& span = span_of(capacity, row);
     remember(r, capacity, span, row - span.row, p);

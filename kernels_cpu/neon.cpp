@@ -380,6 +380,7 @@ const KernelTable neon_table = {
     .gelu_erf_mul_row = gelu_erf_mul_row,
     .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
+    .xielu_row = xielu_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block<Silent>,

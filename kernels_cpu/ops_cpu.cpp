@@ -373,6 +373,16 @@ void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up,
   });
 }
 
+void xielu(const Worker& w, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q) {
+  float with[] = {by[0], by[1], by[2], by[3]};
+  softplus_row(w.kernels->t, with, 2);
+  with[1] = by[2] + with[1];
+  for_rows(w, m, [&](uint32_t i) {
+    w.kernels->t.xielu_row(x + i * stride, with, n, x + i * stride);
+    if (q) quantize_row(w, x + i * stride, n, i, q);
+  });
+}
+
 constexpr uint32_t kGateUpRows = 8;  // up to so many gate_up makes whole matrices
 // What a thread makes of gate_up at a time: as many rows as a block of kernels has at most, by a multiple of all groups.
 constexpr uint32_t kTileRows = 132, kTileCols = 128;
@@ -457,6 +467,7 @@ const Ops cpu_ops = {
     .correct = correct,
     .match = match,
     .sparsify = sparsify,
+    .xielu = xielu,
     .scale_rows = scale_rows,
     .act_mul = act_mul,
     .gate_up = gate_up,

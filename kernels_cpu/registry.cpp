@@ -53,6 +53,7 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.gelu_erf_mul_row, from.gelu_erf_mul_row);
   take(t.sigmoid_mul_row, from.sigmoid_mul_row);
   take(t.relu_mul_row, from.relu_mul_row);
+  take(t.xielu_row, from.xielu_row);
   take(t.add_row, from.add_row);
   take(t.rope_row, from.rope_row);
   take(t.softmax_block, from.softmax_block);

@@ -93,10 +93,13 @@ void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, f
 }
 
 // exp_one of scalar.cpp. Of what is zero at most: bounds change nothing, since results for what lies below are zeros.
+struct ExpParts {
+  V q, r, z;  // fma(q, r, 1) * power(z)
+};
 template <bool kAtMostZero = false>
-INLINE V exp16(V x) {
-  const V low = all(-87.33f), round = all(12582912.0f);
-  const V t = kAtMostZero ? x : smaller(all(88.37f), larger(low, x));  // the second operand is kept if it is NaN
+INLINE ExpParts exp_parts(V x) {
+  const V round = all(12582912.0f);
+  const V t = kAtMostZero ? x : smaller(all(88.37f), larger(all(-87.33f), x));  // the second operand is kept if it is NaN
   const V z = fma(t, all(0x1.715476p+0f), round);
   const V n = sub(z, round);
   V r = fma(n, all(-0x1.62e400p-1f), t);
@@ -107,8 +110,12 @@ INLINE V exp16(V x) {
   p = fma(p, r, all(0x1.555490p-3f));
   p = fma(p, r, all(0x1.fffffcp-2f));
   p = fma(p, r, all(1.0f));
-  p = fma(p, r, all(1.0f));
-  return keep(mul(p, power(z)), not_below(x, low));
+  return {p, r, z};
+}
+template <bool kAtMostZero = false>
+INLINE V exp16(V x) {
+  const ExpParts e = exp_parts<kAtMostZero>(x);
+  return keep(mul(fma(e.q, e.r, all(1.0f)), power(e.z)), not_below(x, all(-87.33f)));
 }
 
 void exp_row(float* x, uint32_t n) {
@@ -158,6 +165,16 @@ void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
 
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) store_times(y, larger(load(g + i, n - i), all(0.0f)), u, i, n);
+}
+
+void xielu_row(const float* x, const float* by, uint32_t n, float* y) {
+  const V p = all(by[0]), a = all(by[1]), beta = all(by[2]), eps = all(by[3]);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(x + i, n - i), line = mul(beta, v);
+    const ExpParts e = exp_parts(smaller(v, eps));
+    const V s = power(e.z), less = sub(fma(mul(e.q, e.r), s, sub(s, all(1.0f))), v);
+    store(y + i, pick(above(v, all(0.0f)), fma(mul(p, v), v, line), fma(a, less, line)), n - i);
+  }
 }
 
 // ---- sums and rotations ---------------------------------------------------------------------------------------------------------

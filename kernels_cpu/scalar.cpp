@@ -40,7 +40,10 @@ int32_t round_clamped(float v, float lo, float hi) {
 
 // 0 below -87.33, where e^x leaves the normal numbers; e^88.37 above 88.37, so that the result is always finite; NaN for NaN.
 // Error below 1 ulp between. e^x = 2^n * e^r with n = rint(x / ln 2) and ln 2 in two parts; the polynomial is minimax.
-float exp_one(float x) {
+struct ExpParts {
+  float q, r, power;  // fmaf(q, r, 1) * power
+};
+ExpParts exp_parts(float x) {
   float t = x < -87.33f ? -87.33f : x;
   t = t > 88.37f ? 88.37f : t;
   const float z = __builtin_fmaf(t, 0x1.715476p+0f, kRound);
@@ -53,9 +56,11 @@ float exp_one(float x) {
   p = __builtin_fmaf(p, r, 0x1.555490p-3f);
   p = __builtin_fmaf(p, r, 0x1.fffffcp-2f);
   p = __builtin_fmaf(p, r, 1.0f);
-  p = __builtin_fmaf(p, r, 1.0f);
-  const float e = p * from_bits((bits(z) << 23) + 0x3F800000u);
-  return x < -87.33f ? 0.0f : e;
+  return {p, r, from_bits((bits(z) << 23) + 0x3F800000u)};
+}
+float exp_one(float x) {
+  const ExpParts e = exp_parts(x);
+  return x < -87.33f ? 0.0f : __builtin_fmaf(e.q, e.r, 1.0f) * e.power;
 }
 
 // Rows are summed as 16 partial sums by index % 16, then by this tree.
@@ -172,6 +177,15 @@ void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
 
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; ++i) y[i] = times(larger(g[i], 0.0f), u, i);
+}
+
+void xielu_row(const float* x, const float* by, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const float v = x[i], line = by[2] * v;
+    const ExpParts e = exp_parts(v < by[3] ? v : by[3]);
+    const float less = __builtin_fmaf(e.q * e.r, e.power, e.power - 1.0f) - v;
+    y[i] = v > 0 ? __builtin_fmaf(by[0] * v, v, line) : __builtin_fmaf(by[1], less, line);
+  }
 }
 
 uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
@@ -1108,6 +1122,7 @@ constexpr KernelTable kTable = {
     .gelu_erf_mul_row = gelu_erf_mul_row,
     .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
+    .xielu_row = xielu_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block,

@@ -50,6 +50,7 @@ const Ops cuda_ops = {
     .correct = nullptr,
     .match = nullptr,
     .sparsify = nullptr,
+    .xielu = nullptr,
     .scale_rows = cuda_scale_rows,
     .act_mul = cuda_act_mul,
     .gate_up = gate_up,

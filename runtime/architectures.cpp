@@ -10,6 +10,7 @@ constexpr HfTensor kLlamaTensors[] = {
     {"norm.weight", kOutputNorm},
     {"norm.bias", kOutputNormBias},
     {"/lm_head.weight", kOutput},
+    {"/lm_head.bias", kOutputBias},
     {"input_layernorm.weight", kAttnNorm},
     {"input_layernorm.bias", kAttnNormBias},
     {"self_attn.q_proj.weight", kAttnQ},
@@ -93,6 +94,30 @@ constexpr HfTensor kLlamaTensors[] = {
     {"embed_tokens.weight", kAheadTokenEmbd},
     {"shared_head.norm.weight", kAheadOutputNorm},
     {"shared_head.head.weight", kAheadOutput},
+};
+
+constexpr HfTensor kApertusTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"attention_layernorm.weight", kAttnNorm},
+    {"feedforward_layernorm.weight", kFfnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.q_norm.weight", kAttnQNorm},
+    {"self_attn.k_norm.weight", kAttnKNorm},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+    {"mlp.act_fn.alpha_p", kFfnXielu, HfRows::kPart},
+    {"mlp.act_fn.alpha_n", kFfnXielu, HfRows::kPart},
+    {"mlp.act_fn.beta", kFfnXielu, HfRows::kPart},
+    {"mlp.act_fn.eps", kFfnXielu, HfRows::kPart},
 };
 
 constexpr HfTensor kBambaTensors[] = {
@@ -770,6 +795,7 @@ constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
 constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kLfm2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLfm2Tensors), {}};
+constexpr HfNames kApertusNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kApertusTensors), {}};
 constexpr HfNames kNanochatNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kNanochatTensors), {}};
 constexpr HfNames kOlmoHybridNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kOlmoHybridTensors), {}, {"mtp."}};
 constexpr HfNames kKimiLinearNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kKimiLinearTensors), {}};
@@ -1079,6 +1105,24 @@ constexpr Architecture kArchitectures[] = {
      .window_by_key = true,
      .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 131072, .n_kv_heads = 8},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
+    // Phi-3.5-MoE
+    {.name = "phimoe",
+     .hf_class = "PhiMoEForCausalLM",
+     .gguf = "phimoe",
+     .names = &kLlamaNames,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .window_by_key = true,
+     .rope_mscales = true,
+     .spec = {.norm = kNormLayer, .norm_bias = 1, .router_kind = kRouterMixer, .router_near = 0.02},
+     .ignored = {"input_jitter_noise"},
+     .numbers = {"router_jitter_noise"},
+     .flags = {{"lm_head_bias", false, &ModelSpec::head_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .rope_original = 4096, .n_context = 131072, .n_kv_heads = 8},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kNever, .n_absent = 16, .active_absent = 2},
+     .form = {.none = true}},
     // Qwen1.5-MoE, Qwen2-MoE: a shared expert behind a gate
     {.name = "qwen2_moe",
      .hf_class = "Qwen2MoeForCausalLM",
@@ -1773,6 +1817,19 @@ constexpr Architecture kArchitectures[] = {
      .mlp_bias = Has::kByKey,
      .spec = {.activation = kActRelu2, .ungated = 1},
      .absent = {.norm_eps = 1e-5, .n_context = 4096}},
+    // Apertus: xIELU, whose parameters each layer has
+    {.name = "apertus",
+     .hf_class = "ApertusForCausalLM",
+     .gguf = "apertus",
+     .names = &kApertusNames,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .rope_required = true,
+     .spec = {.activation = kActXielu, .qk_norm = kQkNormHead, .ungated = 1},
+     .only = {{"post_norm", "false"}, {"qk_norm", "true"}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 12000000, .n_context = 65536}},
     // nanochat: RoPE turns the other way, and q's and k's norm stands behind it, which without weights is the same
     {.name = "nanochat",
      .hf_class = "NanoChatForCausalLM",

@@ -168,6 +168,7 @@ struct Architecture {
   bool rope_by_null = false;                           // rope_theta null: no RoPE
   bool rope_local_plain = false;                       // RoPE is not scaled in layers with a window
   bool rope_temperature = false;  // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
+  bool rope_mscales = false;      // LongRoPE's short_mscale and long_mscale are what sines and cosines are multiplied by
   bool qk_norm_of_ones = false;   // q's and k's norm has no weights, and layers without RoPE have none
   bool norms_of_ones = false;     // no norm has weights
   bool learned_positions = false;        // as many as max_position_embeddings

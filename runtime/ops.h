@@ -54,7 +54,8 @@ enum Activation : uint32_t {
   kActRelu = 3,
   kActSwigluClamped = 4,
   kActSigmoid = 5,
-  kActRelu2 = 6  // squared ReLU
+  kActRelu2 = 6,  // squared ReLU
+  kActXielu = 7   // an operation of its own, of dense feed-forward steps without a gate
 };
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
@@ -205,6 +206,8 @@ struct Router {
   float scale;
   const float* correction;  // (n_experts) or nullptr
   const float* weigh;       // (n_experts) or nullptr: what the weights are multiplied by in the end
+  bool mixer = false;       // kRouterMixer, of two experts
+  float near = 0;           // its router_near
 };
 // What an expert takes of a sequence at most: the first positions that choose it. Others get weight 0.
 struct Capacity {
@@ -280,6 +283,9 @@ struct Ops {
   void (*match)(const Worker&, float* x, const float* like, size_t stride, uint32_t m, uint32_t n);
   // x = max(x - (mean + cut * standard deviation of its row), 0).
   void (*sparsify)(const Worker&, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
+  // x = xIELU(x), by = (alpha_p, alpha_n, beta, eps), of which softplus(alpha_p) and beta + softplus(alpha_n) count (kernels.h); quantised
+  // too where q != nullptr. nullptr: there is no such operation, and models that need it are refused.
+  void (*xielu)(const Worker&, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped
@@ -292,7 +298,7 @@ struct Ops {
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
                   QuantRows* to);
   uint32_t gate_up_rows;
-  bool weighs_experts;  // whether route() knows Router::weigh: models that need it are refused elsewhere
+  bool weighs_experts;  // whether route() knows Router::weigh and mixer: models that need it are refused elsewhere
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where

@@ -156,7 +156,7 @@ const SpecField kSpecFields[] = {
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActRelu2, 1, kActSilu, kActSigmoid),
+    FIELD(activation, kU32, kActSilu, kActXielu, 1, kActSilu, kActSigmoid),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
@@ -199,7 +199,7 @@ const SpecField kSpecFields[] = {
     FIELD(moe_step, kU32, 0, 1024, 3),
     FIELD(shared_ff, kU32, 0, 1 << 20, 3),
     FIELD(shared_gate, kU32, 0, 1, 3),
-    FIELD(router_kind, kU32, kRouterSoftmax, kRouterSigmoid, 3),
+    FIELD(router_kind, kU32, kRouterSoftmax, kRouterMixer, 3, 1e300, kRouterSigmoid),
     FIELD(router_norm, kU32, 0, 1, 3),
     FIELD(router_scale, kF64, 0, 1e6, 3),
     FIELD(router_groups, kU32, 0, 1024, 3),
@@ -245,6 +245,7 @@ const SpecField kSpecFields[] = {
     FIELD(streams, kU32, 0, kStreams, 6),
     FIELD(laurel_rank, kU32, 0, 65536, 6),
     FIELD(sparse_cut, kF64, 0, 100, 6),
+    FIELD(router_near, kF64, 0, 2, 6),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -309,6 +310,8 @@ Status check_latent(const ModelSpec& s, Error* err, PathName label) {
 }
 
 Status check_moe(const ModelSpec& s, Error* err, PathName label) {
+  if (s.router_near > 0 && s.router_kind != kRouterMixer)
+    return fail(err, LINNET_UNSUPPORTED, label, ": router_near beside router_kind = ", s.router_kind);
   if (!s.n_experts) {
     if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias ||
         s.router_groups || s.expert_capacity || s.moe_beside)
@@ -326,6 +329,9 @@ Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   if (s.ungated && (s.expert_bias || s.router_input))
     return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside expert_bias = ", s.expert_bias,
                 " or router_input = ", s.router_input);
+  if (s.router_kind == kRouterMixer && (s.n_active != 2 || s.router_norm || s.router_correction || s.router_groups))
+    return fail(err, LINNET_UNSUPPORTED, label, ": router_kind = ", s.router_kind, " (sparse mixer) beside n_active = ", s.n_active,
+                ", router_norm = ", s.router_norm, ", router_correction = ", s.router_correction, " or router_groups = ", s.router_groups);
   if (!s.router_groups) return LINNET_OK;
   const uint32_t size = s.n_experts / s.router_groups;
   if (s.n_experts % s.router_groups || s.router_top_groups == 0 || s.router_top_groups > s.router_groups || s.router_group_best == 0 ||
@@ -533,6 +539,9 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
   if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
     return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation,
                 " and act_limit, which go with each other alone, or ungated = ", s.ungated);
+  if (s.activation == kActXielu && (!s.ungated || s.n_experts || s.layer_embd))
+    return fail(err, LINNET_UNSUPPORTED, label, ": activation = ", s.activation, " (xIELU) beside ungated = ", s.ungated,
+                ", n_experts = ", s.n_experts, " or layer_embd = ", s.layer_embd);
   if (s.rope_turned % 2 || s.rope_turned > s.rope_dim)
     return fail(err, LINNET_BAD_FILE, label, ": rope_turned = ", s.rope_turned, " is odd or more than rope_dim = ", s.rope_dim);
   if (s.kv_lora_rank && (s.v_norm || s.values_of_keys))

@@ -62,7 +62,9 @@ enum Residual : uint32_t {
   kResidualByMixer = 6     // layers that attend as kResidualPost, others as kResidualSerial
 };
 enum MambaNorm : uint32_t { kMambaNormNone = 0, kMambaNormLast = 1, kMambaNormFirst = 2 };  // before or behind it the gate
-enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                      // what makes scores of the router's logits
+// What makes scores of the router's logits. Mixer: of two experts each has the weight that a softmax gives it over those which are left for
+// the choice and whose logits are near its own (router_near).
+enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1, kRouterMixer = 2 };
 
 enum AheadTensor : uint32_t { kAheadEmbd = 1, kAheadHeadNorm = 2, kAheadHead = 4 };  // of their own, else the model's
 
@@ -163,6 +165,7 @@ struct ModelSpec {
   uint32_t streams;           // residual streams beside each other, 0 or kStreams; 0: one. And then
   uint32_t laurel_rank;       // of a branch beside attention
   double sparse_cut;          // in sparse layers gates lose their mean and so many standard deviations, and what is below 0 then
+  double router_near;         // of kRouterMixer: logit x is near the best one b where (b - x) / max(|x|, b) is no more than this
   // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which
   // of AheadTensor they have.
   uint32_t n_ahead, ahead;

@@ -150,6 +150,8 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     shape = {n / spec.conv_taps, spec.conv_taps};
   if (const auto at = in->tensors.find(name); t->role == kRouterCorrection && at != in->tensors.end() && at->second.shape.size() == 2)
     shape = {1, map.n};  // ERNIE's
+  if (const auto at = in->tensors.find(name); t->role == kFfnXielu && at != in->tensors.end() && at->second.shape.empty())
+    shape = {};  // beta and eps are numbers
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
   if (spec.qk_norm == kQkNormLayer && (t->role == kAttnQNorm || t->role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
   if (want.matrix() && !entry.transposed && quant_has(in->tensors, quant, name)) {
@@ -207,7 +209,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   return LINNET_OK;
 }
 
-// A gated delta net's q, k and v, or their taps, or what makes and unmakes residual streams, from a tensor each.
+// A gated delta net's q, k and v, or their taps, what makes and unmakes residual streams, or xIELU's numbers, from a tensor each.
 Status read_parts(Folder* in, Source* out, SourceTensor* t, Error* err) {
   const HfNames& names = in->config.names;
   const ModelSpec& s = out->spec;
@@ -217,9 +219,10 @@ Status read_parts(Folder* in, Source* out, SourceTensor* t, Error* err) {
     const HfTensor& entry = names.tensors[i];
     if (entry.role != t->role || entry.rows != HfRows::kPart) continue;
     SourceTensor& part = parts.emplace_back(*t);
-    part.n = (t->role == kStreamsIn || t->role == kStreamsOut ? s.d_model
-              : parts.size() < 3                              ? keys
-                                                              : s.delta_value_heads * s.delta_value_dim) *
+    part.n = (t->role == kFfnXielu                              ? 1
+              : t->role == kStreamsIn || t->role == kStreamsOut ? s.d_model
+              : parts.size() < 3                                ? keys
+                                                                : s.delta_value_heads * s.delta_value_dim) *
              by;
     part.source_name = hf_tensor_name(names, entry, 0, t->layer);
     if (names.roots[1] && !in->has(part.source_name)) part.source_name = hf_tensor_name(names, entry, 1, t->layer);
@@ -367,6 +370,7 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
   } else {
     LINNET_TRY(one_by_one ? add_by_head(in, *entry, layer, &tensor, out->keep, err) : read_tensor(in, *entry, out, &tensor, err));
   }
+  if (role == kFfnXielu) LINNET_TRY(check_xielu(tensor, "mlp.act_fn", err));
   if (in->config.factors) multiply_rows(in->config, &tensor);
   if (float scale = 0; role == kLayerScale) {  // in packed files 0 counts as 1
     LINNET_TRY(tensor.rows(0, 1, &scale, err));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -138,6 +139,20 @@ Status put_alibi(const Source& source, const Architecture& a, const std::string&
   return LINNET_OK;
 }
 
+// xIELU's numbers, in lists by layer.
+Status put_xielu(const Source& source, GgufBuilder* b, Error* err) {
+  std::vector<float> lists[std::size(kXieluKeys)];
+  for (std::vector<float>& list : lists) list.resize(source.spec.n_layers);
+  for (const SourceTensor& t : source.tensors) {
+    if (t.role != kFfnXielu) continue;
+    float of[std::size(kXieluKeys)];
+    LINNET_TRY(t.rows(0, t.n, of, err));
+    for (size_t i = 0; i < std::size(of); ++i) lists[i][t.layer] = of[i];
+  }
+  for (size_t i = 0; i < std::size(lists); ++i) b->f32s(kXieluKeys[i], lists[i]);
+  return LINNET_OK;
+}
+
 // Norms that readers make of ones.
 Status check_ones(const SourceTensor& t, Error* err) {
   std::vector<float> values(t.n);
@@ -266,7 +281,7 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       if (row.is && row.role == role && !of(row.with, layer))
         return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say that layer ", layer, " has no ",
                     role_row(row.with).name);
-    if (role == kAlibi) continue;  // readers make them, put_alibi has compared
+    if (role == kAlibi || role == kFfnXielu) continue;  // put_alibi has compared what readers make, put_xielu has written keys
     if (norm_of_ones(a, role)) {
       LINNET_TRY(check_ones(*t, err));
       continue;
@@ -424,6 +439,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   }
   put_rope(a, s, p, b);
   put_experts(a, s, p, b);
+  if (s.activation == kActXielu) LINNET_TRY(put_xielu(source, b, err));
   return s.alibi ? put_alibi(source, a, p, b, err) : LINNET_OK;
 }
 

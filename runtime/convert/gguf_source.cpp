@@ -1162,6 +1162,22 @@ Status read_tensor(const Files& files, const ModelSpec& s, Role role, uint32_t l
   return LINNET_OK;
 }
 
+// A layer's numbers of xIELU, of lists by layer or one number for all.
+Status read_xielu(const Gguf& g, const ModelSpec& s, uint32_t layer, Source* out, Error* err) {
+  std::vector<float> values;
+  for (const char* key : kXieluKeys) {
+    GgufValue v;
+    if (!g.key(key, &v)) return fail(err, LINNET_BAD_FILE, g.label, ": key '", key, "' is missing");
+    const bool list = v.type == kGgufArray && v.array_type == kGgufF32 && v.count == s.n_layers;
+    if (!list && v.type != kGgufF32)
+      return fail(err, LINNET_BAD_FILE, g.label, ": key '", key, "' is no number and no list of ", s.n_layers, " numbers");
+    float& value = values.emplace_back(static_cast<float>(v.f));
+    if (list) std::memcpy(&value, v.raw.data() + layer * sizeof value, sizeof value);
+  }
+  out->tensors.push_back(computed_tensor(kFfnXielu, layer, values));
+  return check_xielu(out->tensors.back(), g.label, err);
+}
+
 Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
                   std::set<std::string>* used, Error* err) {
   const ModelSpec& s = out->spec;
@@ -1170,6 +1186,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
         role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(role_n(role, layer, s), 1.0f)));
     return LINNET_OK;
   }
+  if (role == kFfnXielu) return read_xielu(files.first(), s, layer, out, err);
   const uint32_t n = role_n(role, layer, s);
   std::vector<SourceTensor> parts(1);
   if (s.delta_by_key && (role == kDeltaIn || role == kDeltaTaps)) {

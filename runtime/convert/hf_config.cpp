@@ -22,10 +22,10 @@ struct ActName {
 constexpr ActName kActs[] = {{"silu", kActSilu},           {"swish", kActSilu},        {"gelu", kActGeluErf},
                              {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
                              {"gelu_fast", kActGeluTanh},  {"relu", kActRelu},         {"sigmoid", kActSigmoid},
-                             {"relu2", kActRelu2}};
+                             {"relu2", kActRelu2},         {"xielu", kActXielu}};
 
 // Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
-enum class Turn { kNone, kInverse, kInverseRoot };
+enum class Turn { kNone, kInverse, kInverseRoot, kTwice };
 struct NumberKey {
   std::string_view key;
   double ModelSpec::* field;
@@ -41,6 +41,7 @@ constexpr NumberKey kNumbers[] = {{"attention_multiplier", &ModelSpec::attn_scal
                                   {"logits_scaling", &ModelSpec::logit_scale, Turn::kInverse},
                                   {"query_pre_attn_scalar", &ModelSpec::attn_scale, Turn::kInverseRoot},
                                   {"residual_multiplier", &ModelSpec::residual_scale, Turn::kNone},
+                                  {"router_jitter_noise", &ModelSpec::router_near, Turn::kTwice},
                                   {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone},
                                   {"swiglu_limit", &ModelSpec::act_limit, Turn::kNone}};
 
@@ -344,7 +345,8 @@ class ConfigReader : ConfigKeys {
       spec->*n.field = 0;
       LINNET_TRY(read_number(config_, key, n.field, spec));
       double& x = spec->*n.field;
-      if (value->is_null() || n.turn == Turn::kNone) continue;
+      if (n.turn == Turn::kTwice) x *= 2;
+      if (value->is_null() || n.turn == Turn::kNone || n.turn == Turn::kTwice) continue;
       if (!(x > 0)) return wrong(key, *value, "above 0");
       x = n.turn == Turn::kInverse ? 1 / x : 1 / std::sqrt(x);
     }
@@ -472,6 +474,7 @@ class ConfigReader : ConfigKeys {
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) ||
           (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha")))
         continue;
+      if (arch_->rope_mscales && type == "longrope" && (key == "short_mscale" || key == "long_mscale")) continue;
       if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context)))
         continue;
       if (arch_->delta && (key == "mrope_interleaved" || key == "mrope_section")) continue;  // a text's three positions are the same
@@ -552,6 +555,14 @@ class ConfigReader : ConfigKeys {
     if (get_double(rope, "factor", &factor) == Got::kWrong) return wrong("factor", *json_member(rope, "factor"), "a number");
     spec->rope_attn_factor = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(spec->rope_original)));
     LINNET_TRY(read_number(rope, "attention_factor", &ModelSpec::rope_attn_factor, spec));
+    if (arch_->rope_mscales) {  // whatever follows from the lengths
+      LINNET_TRY(read_required(rope, "short_mscale", &ModelSpec::rope_attn_factor, spec));
+      const double to_original = spec->rope_attn_factor;
+      LINNET_TRY(read_required(rope, "long_mscale", &ModelSpec::rope_attn_factor, spec));
+      if (spec->rope_attn_factor != to_original)
+        return refuse(LINNET_UNSUPPORTED, "'long_mscale' ", std::to_string(spec->rope_attn_factor), " beside 'short_mscale' ",
+                      std::to_string(to_original), ": two that differ are not supported");
+    }
     LINNET_TRY(read_factors(rope, "short_factor", spec->rope_dim / 2, &out_->rope_short));
     return read_factors(rope, "long_factor", spec->rope_dim / 2, &out_->rope_long);
   }

@@ -434,6 +434,16 @@ void multiply_router_norm(SourceTensor* t, uint32_t d_model) {
   };
 }
 
+Status check_xielu(const SourceTensor& t, PathName where, Error* err) {
+  float v[4];
+  LINNET_TRY(t.rows(0, t.n, v, err));
+  for (uint32_t i = 0; i < 4; ++i)
+    if (!(std::fabs(v[i]) <= 1e4f) || (i == 3 && (v[i] > 0 || v[i] < -1)))
+      return fail(err, LINNET_UNSUPPORTED, where, ": layer ", t.layer, ": ", kXieluKeys[i], " = ", std::to_string(v[i]),
+                  " is not supported, only numbers within 1e4, and eps from -1 to 0");
+  return LINNET_OK;
+}
+
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values) {
   SourceTensor t;
   t.role = role;

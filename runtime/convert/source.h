@@ -165,6 +165,7 @@ void move_inputs(SourceTensor* t, uint32_t piece, const std::function<uint32_t(u
 ExactRows exact_rows_from(ExactRows rows, uint32_t row, uint32_t k);
 void exact_row_zero(const ExactRows& row, uint32_t k);
 // A vector that no file holds.
+Status check_xielu(const SourceTensor& t, PathName where, Error* err);  // a layer's numbers are some that xIELU is defined for
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values);
 
 // kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The
@@ -217,7 +218,9 @@ std::vector<double> llama3_divisors(const ModelSpec& spec);
 // The name and dimensions of a role's tensor in files of the family, "blk.3.attn_q.weight". rows: of each of the parts.
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
 bool norm_of_ones(const Architecture& a, Role role);  // of which readers make the weights
-const char* norm_eps_key(const Architecture& a);      // without the prefix
+inline constexpr const char* kXieluKeys[] = {"xielu.alpha_p", "xielu.alpha_n", "xielu.beta",
+                                             "xielu.eps"};  // without a prefix; a list by layer
+const char* norm_eps_key(const Architecture& a);            // without the prefix
 // Of Kimi Linear q, k and v are tensors of their own, and so are their taps.
 struct DeltaPart {
   const char* name;

@@ -16,6 +16,8 @@ bool has_gate(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && !s
 bool has_gate_bias(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.mlp_bias && !s.ungated; }
 bool has_mlp_bias(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.mlp_bias; }
 bool has_in_order(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && (l.orders & kOrderGateUp); }
+bool has_xielu(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.activation == kActXielu; }
+uint32_t four(const ModelSpec&, const LayerSpec&) { return 4; }
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   FeedForwardTensors& t = *new (tensors) FeedForwardTensors{};
@@ -26,6 +28,9 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kFfnUpBias, i, &t.up_bias));
   LINNET_TRY(in.vector(kFfnDownBias, i, &t.down_bias));
   LINNET_TRY(in.order(kFfnInOrder, i, &t.in_order));
+  LINNET_TRY(in.vector(kFfnXielu, i, &t.xielu));
+  if (t.xielu && !in.backend.ops->xielu)
+    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": xIELU is for CPUs alone");
   if (t.gate.panels && !same_rows(t.gate, t.up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;
@@ -33,7 +38,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 
 void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
   const FeedForwardTensors& t = *static_cast<const FeedForwardTensors*>(tensors);
-  const bool tiles = format_row(t.down.format).x != LINNET_F32 && needs->n_rows > needs->few_rows && !l.sparse;
+  const bool tiles = format_row(t.down.format).x != LINNET_F32 && needs->n_rows > needs->few_rows && !l.sparse && !t.xielu;
   needs->need_wide((tiles ? needs->few_rows : needs->n_rows) * (s.ungated ? 1 : 2) * row_floats(l.d_ff));
   if (t.in_order) needs->need_wide(needs->n_rows * row_floats(s.d_model));
   for (const Matrix* m : {&t.gate, &t.up}) needs->codes.add(*m);
@@ -56,6 +61,10 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
     d.ops.sync(d.w);
     d.ops.act_mul(d.w, d.spec.activation, static_cast<float>(d.spec.act_limit), hidden, up, ff_row, d.m, l.spec.d_ff, hidden,
                   rows.q ? &rows : nullptr);
+  } else if (t.xielu) {
+    d.ops.gemm(d.w, t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, hidden, ff_row);
+    d.ops.sync(d.w);
+    d.ops.xielu(d.w, hidden, ff_row, t.xielu, d.m, l.spec.d_ff, rows.q ? &rows : nullptr);
   } else {
     d.ops.gate_up(d.w, {t.gate, t.up, t.gate_bias, t.up_bias, d.spec.activation, static_cast<float>(d.spec.act_limit)}, a.normed,
                   a.d_stride, &in, d.m, hidden, ff_row, rows.q ? &rows : nullptr);

@@ -12,7 +12,8 @@
   X(kFfnGateBias, "ffn_gate.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_gate_bias)                                                   \
   X(kFfnUpBias, "ffn_up.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_mlp_bias)                                                        \
   X(kFfnDownBias, "ffn_down.bias", 0, kPartFfn, kStepVectors, d_model, one, has_mlp_bias)                                                 \
-  X(kFfnInOrder, "ffn_input.order", 0, kPartFfn, kStepVectors, d_model, one, has_in_order)
+  X(kFfnInOrder, "ffn_input.order", 0, kPartFfn, kStepVectors, d_model, one, has_in_order)                                                \
+  X(kFfnXielu, "ffn_xielu.weight", 0, kPartFfn, kStepVectors, four, one, has_xielu)
 // clang-format on
 
 namespace linnet {
@@ -22,6 +23,7 @@ struct FeedForwardTensors {
   Matrix down;                                   // (d_model, d_ff)
   const float *gate_bias, *up_bias, *down_bias;  // or nullptr
   const float* in_order;                         // (d_model) of the inputs of gate and up, or nullptr
+  const float* xielu;                            // (4) alpha_p, alpha_n, beta, eps, or nullptr
 };
 
 extern const TensorRole kDenseRoles[];

@@ -48,6 +48,9 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   if (t.expert_scale && !in.backend.ops->weighs_experts)
     return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": experts with factors of their own (moe_beside) are for CPUs",
                 " alone");
+  if (in.model->spec.router_kind == kRouterMixer && !in.backend.ops->weighs_experts)
+    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i,
+                ": a router that mixes two experts (router_kind 2) is for CPUs alone");
   if ((t.gate.panels && !same_rows(t.gate, t.up)) || (t.shared_up.panels && !t.expert_norm && !same_rows(t.up, t.shared_up)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
                 ": gate and up of the experts (and of the shared one) have formats of different activation groups");
@@ -79,7 +82,8 @@ void choose(Decoder& d, const Experts& t, uint32_t layer) {
                              s.params.n_sequences > 1 && spec.expert_capacity ? static_cast<size_t>(seqs[1].chosen - seqs[0].chosen) : 0};
   ops.route(d.w,
             {spec.n_experts, spec.n_active, spec.router_kind == kRouterSigmoid, spec.router_norm, spec.router_groups,
-             spec.router_top_groups, spec.router_group_best, router_scale, t.router_correction, t.expert_scale},
+             spec.router_top_groups, spec.router_group_best, router_scale, t.router_correction, t.expert_scale,
+             spec.router_kind == kRouterMixer, static_cast<float>(spec.router_near)},
             capacity, a.router, a.router_stride, d.m, a.pairs);
   ops.sync(d.w);
 }

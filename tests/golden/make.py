@@ -21,6 +21,7 @@ from torch.nn import functional as F
 from safetensors.torch import load_file, save_file
 from transformers import (AutoConfig, AutoModelForCausalLM, DeepseekV2Config, DeepseekV2ForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
                           Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+from transformers.models.phimoe import modeling_phimoe as phimoe
 from transformers.pytorch_utils import Conv1D
 
 GREEDY = 24         # length of the greedy continuation
@@ -366,6 +367,15 @@ MODELS = {
     # Seven taps, windows, RoPE that turns half of the pairs where all is seen, a gate for each head, norms of what branches give.
     "lfm3": tiny("lfm3", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=5, num_attention_heads=4, num_key_value_heads=2, head_dim=12, sliding_window=9,
                  layer_types=["conv", "full_attention", "sliding_attention", "conv", "full_attention"], max_position_embeddings=128),
+    # Two experts, each with a weight of its own choice: thresholds wide enough for several; LongRoPE with the model's own factor, below the original context.
+    "phimoe": tiny("phimoe", 30, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=4,
+                   num_experts_per_tok=2, router_jitter_noise=0.3, attention_bias=True, lm_head_bias=True, sliding_window=128, max_position_embeddings=384,
+                   rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, original_max_position_embeddings=96, short_mscale=1.243, long_mscale=1.243,
+                                        short_factor=[1.0, 1.05, 1.2, 1.5], long_factor=[1.1, 1.7, 2.9, 4.3])),
+    # xIELU, whose numbers each layer has, without a gate.
+    "apertus": tiny("apertus", 44, hidden_size=40, intermediate_size=60, num_hidden_layers=2, num_attention_heads=5, num_key_value_heads=1, tie_word_embeddings=False,
+                    max_position_embeddings=128, rope_parameters=dict(rope_type="llama3", rope_theta=20000.0, factor=8.0, low_freq_factor=1.0,
+                                                                      high_freq_factor=4.0, original_max_position_embeddings=32)),
     # No norm has weights, RoPE turns the other way, and heads are normed behind it.
     "nanochat": tiny("nanochat", 44, hidden_size=40, intermediate_size=60, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128),
     # Gated delta nets, three value heads to a key head, beside attention whose gate lies in its queries' matrix.
@@ -487,6 +497,7 @@ PUBLISHED = {
     "exaone4": dict(sliding_window_pattern="LLG", layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
     "seed-oss": {},
     "arcee": {},
+    "apertus": dict(post_norm=False, qk_norm=True, mlp_bias=False, hidden_dropout=0.0),
     "olmo3": dict(layer_types=["sliding_attention"] * 3 + ["full_attention"]),
     "glm4": dict(head_dim=8),
     "hunyuan": dict(use_qk_norm=True, attention_head_dim=24),
@@ -515,7 +526,7 @@ def publish(config, name):
         kind = rope.pop("rope_type")
         if "partial_rotary_factor" in rope:
             config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
-        config["rope_scaling"] = None if kind == "default" else {"rope_type" if name in ("gemma3", "gemma3-whole", "olmo3", "gpt-oss") else "type": kind, **rope}
+        config["rope_scaling"] = None if kind == "default" else {"rope_type" if name in ("gemma3", "gemma3-whole", "olmo3", "gpt-oss", "apertus") else "type": kind, **rope}
     config["torch_dtype"] = config.pop("dtype")
     config.pop("transformers_version")
     config.pop("layer_types", None)
@@ -586,7 +597,7 @@ def fill(model, seed):
             p.copy_(0.7 * stream * noise)
         elif name.endswith(("e_score_correction_bias", "expert_bias")):
             p.copy_(0.2 * noise)
-        elif part in ("sinks", "dt_bias", "D"):
+        elif part in ("sinks", "dt_bias", "D", "alpha_p", "alpha_n"):
             p.copy_(noise)
         elif part == "A_log":
             p.copy_(0.5 * noise - 1)
@@ -616,6 +627,8 @@ def fill(model, seed):
     for name, buffer in sorted(model.named_buffers()):
         if name.endswith("layer_scalar"):
             buffer.copy_(1 + 0.25 * torch.randn(buffer.shape, generator=rng))
+        if name.endswith(("act_fn.beta", "act_fn.eps")):
+            buffer.copy_(buffer + 0.2 * torch.rand(buffer.shape, generator=rng) - 0.2)
         if name.endswith(("e_score_correction_bias", "expert_bias")):
             buffer.copy_(0.2 * torch.randn(buffer.shape, generator=rng))
 
@@ -661,7 +674,19 @@ def router_gap(model, tokens):
             gaps.append(float((best[..., k - 1] - best[..., k]).min()))
         return topk(scores, k, *args, **kwargs)
 
-    with patch("torch.topk", watched), patch("torch.Tensor.topk", watched):
+    mixer = phimoe.sparsemixer
+
+    def mixed(scores, jitter_eps, **kwargs):
+        left = scores
+        for _ in range(2):
+            best, chosen = left.max(-1, keepdim=True)
+            ratio = (best - scores) / scores.abs().clamp(min=best)
+            ratio[left == float("-inf")] = float("inf")
+            gaps.append(float((ratio - 2 * jitter_eps).abs().min()) / 8)  # what is near counts much more than who is last
+            left = left.scatter(-1, chosen, float("-inf"))
+        return mixer(scores, jitter_eps=jitter_eps, **kwargs)
+
+    with patch("torch.topk", watched), patch("torch.Tensor.topk", watched), patch.object(phimoe, "sparsemixer", mixed):
         logits_of(model, tokens)
     return min(gaps)
 

@@ -209,6 +209,8 @@ void bench_rows(Bench& b) {
   time("gelu_erf_mul_row", n, [&] { t.gelu_erf_mul_row(x.data(), w.data(), n, y.data()); });
   time("sigmoid_mul_row", n, [&] { t.sigmoid_mul_row(x.data(), w.data(), n, y.data()); });
   time("relu_mul_row", n, [&] { t.relu_mul_row(x.data(), w.data(), n, y.data()); });
+  const float xielu[] = {1.0f, 0.8f, 0.5f, -1e-6f};
+  time("xielu_row", n, [&] { t.xielu_row(x.data(), xielu, n, y.data()); });
   volatile uint32_t found = 0;
   time("find_above", n, [&] { found = t.find_above(x.data(), n, 0, 2.0f); });
   time("silu_mul_row", n, [&] { t.silu_mul_row(x.data(), w.data(), n, y.data()); });

@@ -770,6 +770,11 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
     check_map(
         name, "relu_mul_row", t, s, rng,
         [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.relu_mul_row(x, w, n, y); }, true);
+  if (t.xielu_row)
+    check_map(name, "xielu_row", t, s, rng, [](const T& k, float* x, const float*, uint32_t n, float f, float g, float* y) {
+      const float by[] = {f, g, f * g, std::fabs(f) * (g < 0 ? -1e-6f : -0.5f)};
+      k.xielu_row(x, by, n, y);
+    });
   if (t.find_above) check_find(name, t, s, rng);
   if (t.silu_mul_row)
     check_map(
@@ -852,9 +857,9 @@ void check_registry() {
                      f);
       const KernelTable& r = k.t;
       entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row &&
-                       r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.sigmoid_mul_row && r.find_above && r.add_row &&
-                       r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels &&
-                       r.merge_row && r.delta_steps && r.scale_row && r.exp_row && r.gather_row && r.read_all,
+                       r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.xielu_row && r.sigmoid_mul_row && r.find_above &&
+                       r.add_row && r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table &&
+                       r.turn_panels && r.merge_row && r.delta_steps && r.scale_row && r.exp_row && r.gather_row && r.read_all,
                    "%s has a hole", isa_name(t->isa));
     }
     entry.expect(kernels_resolve(t->isa, 1u << (t->isa == 1 ? 2 : 1), &k, &err) == LINNET_UNSUPPORTED && std::strstr(err.text, "isa_mask"),

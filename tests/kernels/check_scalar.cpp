@@ -126,8 +126,8 @@ void reference_rows(const KernelTable& s, Rng& rng) {
       rope("scalar", "rope_row", "against doubles"), quant("scalar", "quantize_row", "against doubles"),
       rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"),
       gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
-      sigmoid("scalar", "sigmoid_mul_row", "against doubles"), layer("scalar", "layernorm_row", "against doubles"),
-      find("scalar", "find_above", "by its definition");
+      xielu("scalar", "xielu_row", "against doubles"), sigmoid("scalar", "sigmoid_mul_row", "against doubles"),
+      layer("scalar", "layernorm_row", "against doubles"), find("scalar", "find_above", "by its definition");
   const auto near = [](float got, double want, double size) { return std::fabs(static_cast<double>(got) - want) <= size * 1e-6 + 1e-37; };
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
     const uint32_t n = random_size(rng);
@@ -171,6 +171,15 @@ void reference_rows(const KernelTable& s, Rng& rng) {
     s.relu_mul_row(x, w, n, y);
     for (uint32_t j = 0; j < n; ++j)
       relu.expect(y[j] == (x[j] > 0 ? x[j] : 0.0f) * w[j], "relu(%.9g): %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]));
+    const float by[] = {0.5f + std::fabs(rng.unit()), 0.5f + std::fabs(rng.unit()), std::fabs(rng.unit()), i % 3 ? -1e-6f : -0.25f};
+    s.xielu_row(x, by, n, y);
+    for (uint32_t j = 0; j < n; ++j) {
+      const double v = static_cast<double>(x[j]), line = static_cast<double>(by[2]) * v,
+                   want = v > 0 ? static_cast<double>(by[0]) * v * v + line
+                                : static_cast<double>(by[1]) * (std::expm1(std::fmin(v, static_cast<double>(by[3]))) - v) + line;
+      xielu.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(v) * (1 + std::fabs(v)) * 5e-7 + (i % 3 ? 1e-12 : 1e-7),
+                   "xielu(%.9g): %.9g, not %.9g", v, static_cast<double>(y[j]), want);
+    }
     float* bias = b.d.take<float>(n);
     for (uint32_t j = 0; j < n; ++j) bias[j] = rng.unit();
     s.layernorm_row(x, w, i % 3 ? bias : nullptr, n, 1e-5f, y);

@@ -145,6 +145,8 @@ constexpr Family kFamilies[] = {
     {"lfm2-moe", 1.2e-2, 0.15},
     {"lfm3", 1.2e-2, 0.15},
     {"nanochat"},
+    {"apertus"},
+    {"phimoe", 1.2e-2, 0.15},
 };
 
 // The mutable bytes of a packed matrix.
@@ -555,6 +557,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"minicpm3", "'minicpm3' cannot say embd_scale = 3"},
                {"falcon-h1-norm", "'falcon-h1' cannot say embd_scale = 1.5"},
                {"gptj", "architecture 'gptj'"},
+               {"phimoe", "architecture 'phimoe'"},
                {"opt", "architecture 'opt'"},
                {"gemma3n", "final_logit_softcapping' = 12"}};
   for (const auto& c : cases) {

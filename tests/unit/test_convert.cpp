@@ -1606,6 +1606,43 @@ namespace {
 void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(key), f->u32(key, value); }
 }  // namespace
 
+TEST_CASE("GGUF import: xIELU's numbers") {
+  constexpr linnet_status kBad = LINNET_BAD_FILE, kNot = LINNET_UNSUPPORTED;
+  const GgufFile plain = plain_of("apertus");
+  const auto put = [&](const char* key, std::initializer_list<float> values) {
+    GgufFile f = plain;
+    f.remove(key);
+    std::string raw = le(uint32_t{kGgufF32}) + le(uint64_t{values.size()});
+    for (const float v : values) raw += le(v);
+    f.raw(key, kGgufArray, raw);
+    return f;
+  };
+  const auto numbers = [](const Source& source, uint32_t layer) {
+    std::vector<float> of(4);
+    linnet_error err = {};
+    for (const SourceTensor& t : source.tensors)
+      if (t.role == kFfnXielu && t.layer == layer) REQUIRE(t.rows(0, 4, of.data(), &err) == LINNET_OK);
+    return of;
+  };
+  const auto read = [&](const GgufFile& f) { return imported([&](GgufFile& to) { to = f; }); };
+  Source want;
+  linnet_error err = {};
+  REQUIRE(source_from_folder("tests/golden/apertus", &want, &err) == LINNET_OK);
+  for (uint32_t i = 0; i < 2; ++i) CHECK((numbers(read(plain), i) == numbers(want, i) && numbers(want, i)[2] > 0));
+  CHECK(numbers(read(put("xielu.beta", {0.25f, 0.75f})), 1)[2] == 0.75f);
+  GgufFile f = plain;
+  f.remove("xielu.eps");
+  import_refused(f, kBad, {"key 'xielu.eps' is missing"});
+  f.f32("xielu.eps", -0.125f);  // of all layers
+  CHECK((numbers(read(f), 0)[3] == -0.125f && numbers(read(f), 1)[3] == -0.125f));
+  f.remove("xielu.eps");
+  f.u32("xielu.eps", 0);
+  import_refused(f, kBad, {"key 'xielu.eps' is no number and no list of 2 numbers"});
+  import_refused(put("xielu.alpha_n", {1.0f}), kBad, {"'xielu.alpha_n' is no number and no list of 2"});
+  import_refused(put("xielu.eps", {-0.5f, 0.5f}), kNot, {"layer 1: xielu.eps = 0.5"});
+  import_refused(put("xielu.alpha_p", {NAN, 1.0f}), kNot, {"layer 0: xielu.alpha_p = "});
+}
+
 TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear") {
   const auto rows_like = [](const std::string& folder, const GgufFile& f) {
     Source want;

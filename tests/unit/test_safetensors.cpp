@@ -273,7 +273,7 @@ TEST_CASE("architectures") {
        {"", "model.layers.", "model.layers.3", "model.layers.3.", "model.layers.x.mlp.up_proj.weight", "mlp.up_proj.weight",
         "model.layers.03.mlp.up_proj.weight", "model.layers.99999999999.mlp.up_proj.weight", "model.layers.0.lm_head.weight",
         "model.layers.-1.mlp.up_proj.weight", "model.layers.0.mlp.experts.07.up_proj.weight", "model.layers.0.mlp.experts..up_proj.weight",
-        "model.layers.0.mlp.up_proj.weight.", "lm_head.bias"}) {
+        "model.layers.0.mlp.up_proj.weight.", "lm_head.scale"}) {
     INFO(odd);
     CHECK(hf_tensor_find(llama, odd, &found, &layer) == HfName::kUnknown);
   }
@@ -951,6 +951,67 @@ TEST_CASE("config: Granite 4 with Mamba-2") {
   REFUSED(config(with("mamba_n_groups", "5"), &s, e), LINNET_BAD_FILE, "in 5 groups of 128");
   REFUSED(config(with("mamba_d_state", "512"), &s, e), LINNET_BAD_FILE, "mamba_d_state");
   REFUSED(config(with("mamba_d_conv", "1"), &s, e), LINNET_BAD_FILE, "conv_taps = 1");
+}
+
+TEST_CASE("config: Apertus") {
+  Keys keys = family("apertus", "ApertusForCausalLM");
+  keys["hidden_act"] = "\"xielu\"";
+  keys["rope_parameters"] = R"({"rope_type": "default", "rope_theta": 500.0})";
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.activation == kActXielu && s.ungated && s.qk_norm == kQkNormHead && s.rope_base == 500 && s.n_context == 65536));
+  ACCEPTED(config(with("hidden_act", "\"silu\""), &s, e));
+  CHECK((s.activation == kActSilu && s.ungated));
+  ACCEPTED(config(with("qk_norm", "true"), &s, e));
+  REFUSED(config(with("qk_norm", "false"), &s, e), LINNET_UNSUPPORTED, "'qk_norm' false is not supported");
+  REFUSED(config(with("post_norm", "true"), &s, e), LINNET_UNSUPPORTED, "'post_norm' true is not supported");
+  REFUSED(config(with("rope_parameters", "null"), &s, e), LINNET_BAD_FILE, "rope");
+  Keys llama = family("llama", "LlamaForCausalLM");
+  llama["hidden_act"] = "\"xielu\"";
+  REFUSED(config(llama, &s, e), LINNET_UNSUPPORTED, "activation = 7 (xIELU) beside ungated = 0");
+}
+
+TEST_CASE("config: Phi-3.5-MoE") {
+  Keys keys = family("phimoe", "PhiMoEForCausalLM");
+  for (const auto& [key, value] : Keys{{"num_local_experts", "4"},
+                                       {"attention_bias", "true"},
+                                       {"lm_head_bias", "true"},
+                                       {"input_jitter_noise", "0.01"},
+                                       {"original_max_position_embeddings", "1024"},
+                                       {"sliding_window", "2048"}})
+    keys[key] = value;
+  const auto rope = [&](const char* mscales) {
+    Keys other = keys;
+    other["rope_scaling"] = R"({"type": "longrope", "original_max_position_embeddings": 1024, "short_factor": [1, 1, 1, 2], )"
+                            R"("long_factor": [1, 2, 3, 4])" +
+                            std::string(mscales) + "}";
+    return other;
+  };
+  keys = rope(R"(, "short_mscale": 1.25, "long_mscale": 1.25)");
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.norm == kNormLayer && s.norm_bias && s.qkv_bias && s.out_bias && s.head_bias && s.rope_attn_factor == 1.25));
+  CHECK((s.router_kind == kRouterMixer && s.router_near == 0.02 && s.router_norm == 0 && s.n_active == 2 && s.expert_ff == s.d_ff));
+  CHECK((s.window == 2048 && s.rope_scaling == kRopeScaleLong && s.rope_original == 1024));
+  ACCEPTED(config(with("router_jitter_noise", "0.25"), &s, e));
+  CHECK(s.router_near == 0.5);
+  ACCEPTED(config(with("architectures", R"(["PhimoeForCausalLM"])"), &s, e));  // as transformers 5 writes it
+  REFUSED(config(with("num_experts_per_tok", "3"), &s, e), LINNET_UNSUPPORTED, "(sparse mixer) beside n_active = 3");
+  REFUSED(config(with("router_jitter_noise", "1.5"), &s, e), LINNET_BAD_FILE, "router_near");
+  REFUSED(config(with("norm_topk_prob", "true"), &s, e), LINNET_UNSUPPORTED, "'norm_topk_prob' true");
+  REFUSED(config(rope(""), &s, e), LINNET_BAD_FILE, "short_mscale");
+  REFUSED(config(rope(R"(, "short_mscale": 1.25, "long_mscale": 1.5)"), &s, e), LINNET_UNSUPPORTED,
+          "'long_mscale' 1.500000 beside 'short_mscale' 1.250000");
 }
 
 TEST_CASE("config: Falcon-H1") {
@@ -1798,7 +1859,8 @@ TEST_CASE("folder: tensors") {
     REFUSED(load(with(name, shape + ",1"), e), LINNET_BAD_FILE, "model.safetensors: tensor '" + name + "' has shape [");
   }
   REFUSED(load(with(kLayer + "mlp.down_proj.weight", "6,4"), e), LINNET_BAD_FILE, "has shape [6, 4], config.json asks for [4, 6]");
-  REFUSED(load(with("lm_head.bias", "5"), e), LINNET_UNSUPPORTED, "unknown tensor 'lm_head.bias'");
+  REFUSED(load(with("lm_head.scale", "5"), e), LINNET_UNSUPPORTED, "unknown tensor 'lm_head.scale'");
+  REFUSED(load(with("lm_head.bias", "5"), e), LINNET_BAD_FILE, "lm_head.bias' has no place in the model of config.json");
   REFUSED(load(with(kLayer + "self_attn.q_norm.weight", "2"), e), LINNET_BAD_FILE, "has no place in the model of config.json");
   REFUSED(load(with(kLayer + "self_attn.q_proj.bias", "4"), e), LINNET_BAD_FILE, "self_attn.q_proj.bias' has no place");
   REFUSED(load(with("model.layers.1.input_layernorm.weight", "4"), e), LINNET_BAD_FILE, "but config.json has 1 layers");
