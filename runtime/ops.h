@@ -266,8 +266,8 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
-  // nullptr: there is no such operation, and models that need it are refused.
   void (*short_conv)(const Worker&, const ShortConvArgs&);
+  // nullptr: there is no such operation, and models that need it are refused.
   void (*delta_net)(const Worker&, const DeltaNetArgs&);
   void (*mamba)(const Worker&, const MambaArgs&);
   void (*gated_norm)(const Worker&, const GatedNormArgs&);
