@@ -80,7 +80,7 @@ Tokens random_tokens(uint32_t n, uint32_t n_vocab, uint32_t seed) {
 }
 
 // Goldens of each kind of layers with a state.
-constexpr const char* kWithStates[] = {"lfm2"};
+constexpr const char* kWithStates[] = {"lfm2", "qwen3-5", "kimi-linear"};
 
 // Logits of the last rows of a prompt, then of tokens decoded one by one.
 std::vector<Row> walk(const Model& model, const Tokens& tokens, uint32_t kv, uint32_t n_decode, uint32_t chunk = 0) {
@@ -133,7 +133,12 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
               {"lfm2", LINNET_I8G128, LINNET_I8, 40},
               {"lfm2-taps", LINNET_I8, LINNET_I8, 20},
               {"lfm2-moe", LINNET_I8G64, LINNET_I8, 20},
-              {"lfm3", LINNET_I8G32, LINNET_I8, 20}};
+              {"lfm3", LINNET_I8G32, LINNET_I8, 20},
+              {"qwen3-5", LINNET_I8G128, LINNET_I8, 40},
+              {"qwen3-5-moe", LINNET_I8G64, LINNET_I8, 20},
+              {"qwen3-next", LINNET_I8G32, LINNET_I8, 20},
+              {"olmo-hybrid", LINNET_I8G128, LINNET_I8, 20},
+              {"kimi-linear", LINNET_I8G32, LINNET_I8, 20}};
   FakeCuda fake(setup());
   size_t compared = 0;
   for (const auto& r : runs) {
@@ -403,7 +408,7 @@ TEST_CASE("sequences on CUDA: batches, forks, rollback, oldest tokens dropped, c
 
 TEST_CASE("saved sequences move between CPU and CUDA") {
   FakeCuda fake(setup());
-  for (const char* name : {"gemma3", "deepseek-v2", "lfm2"}) {
+  for (const char* name : {"gemma3", "deepseek-v2", "lfm2", "qwen3-5"}) {
     INFO(name);
     const std::string src = std::string("tests/golden/") + name;
     const Model cpu(src, LINNET_I8G128);
