@@ -7,6 +7,14 @@
 #include "../platform/file.h"
 
 namespace linnet {
+
+uint64_t state_hash(const linnet_session& s) {
+  const ModelSpec& spec = s.model->spec;
+  const uint32_t length = s.params.rope_length;
+  if (!rope_by_length(spec) || length <= spec.rope_original) return s.model->hash;
+  return (s.model->hash ^ (spec.rope_scaling == kRopeScaleLong ? 1 : length)) * 0x9E3779B97F4A7C15u;
+}
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -87,14 +95,6 @@ void set_drops(const linnet_session& s, Header* h) {
   h->n_keep = p.n_keep;
   h->n_context = p.when_full == LINNET_FULL_STOP ? 0 : p.n_context;
   h->n_rollback = p.when_full == LINNET_FULL_HEAVY_HITTERS ? p.n_rollback : 0;
-}
-
-// Of what decides the numbers: the model, and where its frequencies depend on the whole length, those.
-uint64_t state_hash(const linnet_session& s) {
-  const ModelSpec& spec = s.model->spec;
-  const uint32_t length = s.params.rope_length;
-  if (!rope_by_length(spec) || length <= spec.rope_original) return s.model->hash;
-  return (s.model->hash ^ (spec.rope_scaling == kRopeScaleLong ? 1 : length)) * 0x9E3779B97F4A7C15u;
 }
 
 Header describe(const linnet_session& s, uint32_t seq, CacheBegin* begin) {

@@ -22,6 +22,8 @@
 
 namespace linnet {
 
+// Of what decides the numbers in a sequence's pages: the model, and where its frequencies depend on the whole length, those.
+uint64_t state_hash(const linnet_session& s);
 uint64_t state_bytes(const linnet_session& s, uint32_t seq);
 Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, size_t* n_bytes, Error* err);
 Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, Error* err);

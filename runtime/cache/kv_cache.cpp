@@ -373,26 +373,33 @@ uint64_t KvCache::saved_bytes(uint32_t layer, uint32_t length, const uint32_t* f
   return uint64_t{n_held} * c.layout.page_bytes + (c.policy->saved_bytes ? c.policy->saved_bytes(*this, i, length, n_held) : 0);
 }
 
-void KvCache::save(uint32_t seq, uint32_t layer, uint32_t length, SavedTo& to) const {
+void KvCache::save_page(uint32_t seq, uint32_t layer, uint32_t page, SavedTo& to) const {
   const KvView v = view(seq, layer);
   const KvClass& c = *v.of;
   const size_t bytes = c.layout.head_bytes;
-  each_page(c, table(seq, class_of[layer]).first, c.policy->pages(length), [&](uint32_t page) {
-    size_t step = 0;
-    const uint8_t* at = backend->read(session, v.head(page, 0), c.n_pages * bytes, bytes, c.layout.n_kv_heads, &step);  // all heads at once
-    for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) to.put(to, at + head * step, bytes);
-  });
+  size_t step = 0;
+  const uint8_t* at = backend->read(session, v.head(page, 0), c.n_pages * bytes, bytes, c.layout.n_kv_heads, &step);  // all heads at once
+  for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) to.put(to, at + head * step, bytes);
+}
+
+void KvCache::load_page(uint32_t seq, uint32_t layer, uint32_t page, const uint8_t* from) {
+  const KvView v = view(seq, layer);
+  const size_t bytes = v.of->layout.head_bytes;
+  backend->write(session, v.head(page, 0), from, v.of->n_pages * bytes, bytes, v.of->layout.n_kv_heads);
+}
+
+void KvCache::save(uint32_t seq, uint32_t layer, uint32_t length, SavedTo& to) const {
+  const KvClass& c = classes[class_of[layer]];
+  each_page(c, table(seq, class_of[layer]).first, c.policy->pages(length), [&](uint32_t page) { save_page(seq, layer, page, to); });
   if (c.policy->save) c.policy->save(*this, seq, layer, length, to);
 }
 
 void KvCache::load(uint32_t seq, uint32_t layer, uint32_t length, const uint32_t* saved, const uint8_t* from) {
-  const KvView v = view(seq, layer);
-  const KvClass& c = *v.of;
   const uint32_t i = class_of[layer];
-  const size_t bytes = c.layout.head_bytes;
+  const KvClass& c = classes[i];
   each_page(c, table(seq, i).first, c.policy->pages(length), [&](uint32_t page) {
     const size_t place = page < c.keep_pages ? page : c.keep_pages + page - saved[i];
-    backend->write(session, v.head(page, 0), from + place * c.layout.page_bytes, c.n_pages * bytes, bytes, c.layout.n_kv_heads);
+    load_page(seq, layer, page, from + place * c.layout.page_bytes);
   });
   const size_t behind = held(i, length, saved[i]) * c.layout.page_bytes;
   if (c.policy->load) c.policy->load(*this, seq, layer, length, saved[i], from + behind);

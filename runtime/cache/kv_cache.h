@@ -192,6 +192,9 @@ struct KvCache {
   void restore(uint32_t seq, uint32_t length, const uint32_t* first);
   // Fills a layer's pages from what save() wrote of a sequence that began with `saved`.
   void load(uint32_t seq, uint32_t layer, uint32_t length, const uint32_t* saved, const uint8_t* from);
+  // One of its pages (page_bytes).
+  void save_page(uint32_t seq, uint32_t layer, uint32_t page, SavedTo& to) const;
+  void load_page(uint32_t seq, uint32_t layer, uint32_t page, const uint8_t* from);
 
   // Bytes that one decoded row at this position reads.
   uint64_t read_bytes(uint32_t length) const;

@@ -244,21 +244,31 @@ uint64_t Slots::saved_bytes(uint32_t layer, uint32_t length, const SlotBegin& of
   return floats * sizeof(float);
 }
 
+void Slots::put(SavedTo& to, const float* from, size_t bytes) const {
+  const uint8_t* p = reinterpret_cast<const uint8_t*>(from);
+  for (size_t n; bytes; p += n, bytes -= n) {
+    size_t step = 0;
+    n = bytes < kSlotPiece ? bytes : kSlotPiece;
+    to.put(to, backend->read(session, p, 0, n, 1, &step), n);
+  }
+}
+
 void Slots::save(uint32_t seq, uint32_t layer, SavedTo& to) const {
   const Slot& s = slots[seq];
   const SlotLayer& l = layers[layer];
-  const auto put = [&](const float* from, size_t bytes) {
-    const uint8_t* p = reinterpret_cast<const uint8_t*>(from);
-    for (size_t n; bytes; p += n, bytes -= n) {
-      size_t step = 0;
-      n = bytes < kSlotPiece ? bytes : kSlotPiece;
-      to.put(to, backend->read(session, p, 0, n, 1, &step), n);
-    }
-  };
   for (uint32_t m = 0; m < s.n_marks; ++m)
-    if (s.marks[m].at) put(state(seq, l, s.marks[m].state), l.plan.state_floats * sizeof(float));
+    if (s.marks[m].at) put(to, state(seq, l, s.marks[m].state), l.plan.state_floats * sizeof(float));
   each_piece(s, s.length - s.marks[0].at,
-             [&](uint32_t place, uint32_t n) { put(row(seq, l, place), size_t{n} * l.plan.row_floats * sizeof(float)); });
+             [&](uint32_t place, uint32_t n) { put(to, row(seq, l, place), size_t{n} * l.plan.row_floats * sizeof(float)); });
+}
+
+void Slots::save_state(uint32_t seq, uint32_t layer, SavedTo& to) const {
+  const SlotLayer& l = layers[layer];
+  put(to, state(seq, l, slots[seq].marks[slots[seq].n_marks - 1].state), l.plan.state_floats * sizeof(float));
+}
+
+void Slots::load_state(uint32_t seq, uint32_t layer, size_t at, const uint8_t* from, size_t bytes) const {
+  backend->write(session, reinterpret_cast<uint8_t*>(state(seq, layers[layer], slots[seq].marks[0].state)) + at, from, 0, bytes, 1);
 }
 
 void Slots::restore(uint32_t seq, uint32_t length, const SlotBegin& kept) {

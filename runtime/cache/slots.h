@@ -106,6 +106,10 @@ struct Slots {
   void save(uint32_t seq, uint32_t layer, SavedTo& to) const;
   void restore(uint32_t seq, uint32_t length, const SlotBegin& kept);
   void load(uint32_t seq, uint32_t layer, const SlotBegin& saved, const uint8_t* from);
+  // The state behind the last mark, in which newest() tokens are, and a part of the first mark's.
+  uint32_t newest(uint32_t seq) const { return slots[seq].marks[slots[seq].n_marks - 1].at; }
+  void save_state(uint32_t seq, uint32_t layer, SavedTo& to) const;
+  void load_state(uint32_t seq, uint32_t layer, size_t at, const uint8_t* from, size_t bytes) const;
   uint64_t read_bytes() const;  // of a decoded row
 
  private:
@@ -113,6 +117,7 @@ struct Slots {
   uint32_t keep_from(const Slot& s) const {
     return s.after > n_rollback && s.after - n_rollback > s.length ? s.after - n_rollback : s.length;
   }
+  void put(SavedTo& to, const float* from, size_t bytes) const;
   template <class Fn>
   void each_piece(const Slot& s, uint32_t n, Fn fn) const;
   uint32_t due(uint32_t seq) const;  // length at which the next checkpoint is
