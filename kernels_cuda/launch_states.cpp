@@ -6,8 +6,8 @@
 
 namespace linnet {
 
-static_assert(kCudaMostTaps == kMostTaps && kCudaSlotStates == kSlotStates && kCudaDeltaPanel == kDeltaPanel &&
-              kCudaMostDelta == kMostDeltaDim && kMostDeltaDim <= kStateThreads);
+static_assert(kCudaSlotStates == kSlotStates && kCudaDeltaPanel == kDeltaPanel && kCudaMostDelta == kMostDeltaDim &&
+              kMostDeltaDim <= kStateThreads);
 
 CudaSlot cuda_slot(const Slots& slots, uint32_t seq) {
   const uint32_t layer = slots.layer_of(0);  // all say the same

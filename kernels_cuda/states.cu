@@ -57,13 +57,9 @@ LINNET_KERNEL(kStateThreads) conv_states(const HistoryArgs a) {
   float* of = a.of.states[uint64_t{i} * a.of.states_stride];
   for (uint32_t r = 0; r < s.n_runs; ++r) {
     const CudaSlotRun run = s.runs[r];
-    float v[kCudaMostTaps - 1];
-#pragma unroll
-    for (uint32_t j = 0; j < kCudaMostTaps - 1; ++j)
-      v[j] = j < before ? conv_input(a.of, span, s, run, of, run.first + run.n + j, channel) : 0.0f;
-#pragma unroll
-    for (uint32_t j = 0; j < kCudaMostTaps - 1; ++j)
-      if (j < before) of[uint64_t{run.to} * a.of.state_floats + a.of.before + uint64_t{j} * a.of.n + channel] = v[j];
+    float* to = of + uint64_t{run.to} * a.of.state_floats + a.of.before + channel;
+    for (uint32_t j = 0; j < before; ++j)  // where `to` is `from`, what is read lies behind what is written
+      to[uint64_t{j} * a.of.n] = conv_input(a.of, span, s, run, of, run.first + run.n + j, channel);
   }
 }
 

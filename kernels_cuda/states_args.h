@@ -5,7 +5,6 @@
 namespace linnet {
 
 inline constexpr uint32_t kStateThreads = 256;  // channels of a block
-inline constexpr uint32_t kCudaMostTaps = 16;
 
 inline constexpr uint32_t kCudaMostDelta = 256, kCudaDeltaPanel = 32;
 
