@@ -10,6 +10,7 @@
 #include "../platform/fp.h"
 #include "../runtime/backend.h"
 #include "../runtime/cache/kv_cache.h"
+#include "../runtime/cache/slots.h"
 #include "cuda_queue.h"
 #include "images.h"
 #include "sample_args.h"
@@ -54,6 +55,8 @@ struct CudaSession {
   CudaSpan* spans;     // (n_sequences)
   uint32_t* row_span;  // (n_chunk)
   uint32_t* tables;    // (n_sequences, table_stride)
+  CudaSlot* slots;     // (n_sequences) and
+  float** states;      // (n_sequences, n_layers) where layers have a state
   uint32_t* not_finite;
   // Drawing: pinned, and the device's.
   CudaSampler *sampler, *on_sampler, *drawn_with;  // drawn_with: pinned, what the device has made of it
@@ -484,6 +487,10 @@ void* layout(const Places& places, const void* model, const SessionPlan& plan) {
   q.pass.spans = device.take<CudaSpan>("queue", plan.n_sequences);
   q.pass.row_span = device.take<uint32_t>("queue", plan.n_chunk);
   q.pass.tables = device.take<uint32_t>("queue", tables);
+  q.pass.n_layers = plan.slots->any() ? plan.slots->n_layers : 0;
+  const uint64_t with_states = plan.slots->any() ? plan.n_sequences : 0, states = with_states * q.pass.n_layers;
+  q.pass.slots = device.take<CudaSlot>("queue", with_states);
+  q.pass.states = device.take<float*>("queue", states);
   q.not_finite = device.take<uint32_t>("queue", 1);
   const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms),
                heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
@@ -495,6 +502,8 @@ void* layout(const Places& places, const void* model, const SessionPlan& plan) {
   CudaSpan* spans = pinned.take<CudaSpan>("queue", plan.n_sequences);
   uint32_t* row_span = pinned.take<uint32_t>("queue", plan.n_chunk);
   uint32_t* table_rows = pinned.take<uint32_t>("queue", tables);
+  CudaSlot* slots = pinned.take<CudaSlot>("queue", with_states);
+  float** states_of = pinned.take<float*>("queue", states);
   uint32_t* not_finite = pinned.take<uint32_t>("queue", 1);
   CudaSession& t = s ? *s : layout;
   t.logits = logits;
@@ -509,7 +518,8 @@ void* layout(const Places& places, const void* model, const SessionPlan& plan) {
   t.history = pinned.take<int32_t>("queue", kHistory);
   t.result = pinned.take<CudaSampleResult>("queue", 1);
   if (s) s->n_vocab = plan.n_vocab, s->logits_stride = plan.logits_stride;
-  if (s) s->spans = spans, s->row_span = row_span, s->tables = table_rows, s->not_finite = not_finite;
+  if (s)
+    s->spans = spans, s->row_span = row_span, s->tables = table_rows, s->slots = slots, s->states = states_of, s->not_finite = not_finite;
   return s;
 }
 
@@ -611,10 +621,17 @@ void begin(CudaSession& s, const Pass& p, bool drawn) {
     for (uint32_t c = 0; c < p.kv->n_classes; ++c)
       std::memcpy(s.tables + size_t{i} * q.pass.table_stride + q.pass.table_at[c], p.kv->table(p.spans[i].seq, c).slot,
                   p.kv->classes[c].n_slots * sizeof(uint32_t));
+    if (q.pass.n_layers) s.slots[i] = cuda_slot(*p.slots, p.spans[i].seq);
+    for (uint32_t layer = 0; layer < q.pass.n_layers; ++layer)
+      if (float** const of = p.slots->layers[layer].of) s.states[i * q.pass.n_layers + layer] = of[p.spans[i].seq];
   }
   to_device(q, q.pass.spans, s.spans, p.n_spans * sizeof *s.spans);
   to_device(q, q.pass.row_span, s.row_span, p.m * sizeof(uint32_t));
   to_device(q, q.pass.tables, s.tables, size_t{p.n_spans} * q.pass.table_stride * sizeof(uint32_t));
+  if (q.pass.n_layers) {
+    to_device(q, q.pass.slots, s.slots, p.n_spans * sizeof *s.slots);
+    to_device(q, q.pass.states, s.states, size_t{p.n_spans} * q.pass.n_layers * sizeof *s.states);
+  }
   if (!drawn) to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
   if (p.rows->positions) to_device(q, p.rows->positions, p.made->positions, p.m * sizeof(int32_t));
   if (p.rows->temperature) to_device(q, p.rows->temperature, p.made->temperature, p.m * sizeof(float));

@@ -92,6 +92,10 @@ void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const fl
                     uint32_t n_spans, const RopeView& rope);
 void cuda_attention(const Worker& w, const AttentionArgs& a);
 size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_chunk, uint32_t n_sms);
+// states.cu
+void cuda_short_conv(const Worker& w, const ShortConvArgs& a);
+void cuda_delta_net(const Worker& w, const DeltaNetArgs& a);
+CudaSlot cuda_slot(const Slots& slots, uint32_t seq);  // of a sequence in a pass that the slots have been advanced for
 // cuda_device.cpp
 void cuda_pace(const Worker& w);
 // sample.cu

@@ -68,6 +68,16 @@ struct CudaSpan {
   uint32_t seq, row, n, position;
 };
 
+// How a pass carries on the states of a span's sequence: SlotView of slots.h, with states by their numbers.
+inline constexpr uint32_t kCudaSlotStates = 4;
+struct CudaSlotRun {
+  uint32_t first, n, from, to;
+};
+struct CudaSlot {
+  CudaSlotRun runs[2];
+  uint32_t n_runs, position, keep_from, n_rows, first, first_place, length, new_place;
+};
+
 // What the host says anew for every pass. It lies in device memory at places that stay the same while a session lives, so that one graph of
 // kernels serves all passes of its shape.
 struct CudaPass {
@@ -76,6 +86,9 @@ struct CudaPass {
   const uint32_t* row_span;  // (chunk) the span that a row is of
   const uint32_t* tables;    // (sequences, table_stride) page tables of the spans' sequences: of class c the slots from table_at[c] on
   uint32_t table_stride, table_at[8];
+  const CudaSlot* slots;  // (sequences) of the spans
+  float* const* states;   // (sequences, n_layers) of the spans' sequences what SlotLayer::of has for them
+  uint32_t n_layers;      // of the model where one has a state, else 0
 };
 
 }  // namespace linnet

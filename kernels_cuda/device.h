@@ -23,6 +23,8 @@ LINNET_ON_GPU void warp_sync() { __syncwarp(); }
 LINNET_ON_GPU void block_sync() { __syncthreads(); }
 LINNET_ON_GPU float float_of(uint32_t bits) { return __uint_as_float(bits); }
 LINNET_ON_GPU uint32_t bits_of(float f) { return __float_as_uint(f); }
+LINNET_ON_GPU double double_of(uint64_t bits) { return __longlong_as_double(static_cast<long long>(bits)); }
+LINNET_ON_GPU uint64_t double_bits(double d) { return static_cast<uint64_t>(__double_as_longlong(d)); }
 LINNET_ON_GPU float fma_of(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 LINNET_ON_GPU float sqrt_of(float a) { return __fsqrt_rn(a); }
 LINNET_ON_GPU float round_even(float a) { return rintf(a); }

@@ -18,9 +18,10 @@
   X(check_finite)
 #define LINNET_CUDA_EXPERTS_KERNELS(X) X(route_rows) X(group_pairs) X(limit_pairs) X(gather_pairs) X(combine_pairs)
 #define LINNET_CUDA_FLASH_KERNELS(X) X(kv_append) X(flash_sinks) X(flash8_i8) X(flash16_i8) X(flash8) X(flash16) X(flash_merge)
+#define LINNET_CUDA_STATES_KERNELS(X) X(conv_rows) X(conv_states) X(delta_heads) X(delta_keep)
 #define LINNET_CUDA_SAMPLE_KERNELS(X) X(sample_top) X(sample_draw)
 #define LINNET_CUDA_MEASURE_KERNELS(X) X(read_all) X(peak_i8) X(peak_bf16)
 #define LINNET_CUDA_KERNELS(X)                                                                                                           \
   LINNET_CUDA_GEMM_KERNELS(X) LINNET_CUDA_GEMM_BLOCKS_KERNELS(X) LINNET_CUDA_ROWS_KERNELS(X) LINNET_CUDA_EXPERTS_KERNELS(X)              \
-  LINNET_CUDA_FLASH_KERNELS(X) LINNET_CUDA_SAMPLE_KERNELS(X) LINNET_CUDA_MEASURE_KERNELS(X)
+  LINNET_CUDA_FLASH_KERNELS(X) LINNET_CUDA_STATES_KERNELS(X) LINNET_CUDA_SAMPLE_KERNELS(X) LINNET_CUDA_MEASURE_KERNELS(X)
 // clang-format on

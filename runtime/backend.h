@@ -61,6 +61,7 @@ struct SessionPlan {
   uint32_t n_vocab;
   size_t logits_stride, piece_bytes;  // piece_bytes: the largest that read() and write() are asked for
   const KvCache* kv;
+  const Slots* slots;
   const RowTables* rows;
   const Kernels* kernels;
   Team* team;
@@ -70,6 +71,7 @@ struct SessionPlan {
 // A pass over a batch of rows.
 struct Pass {
   const KvCache* kv;
+  const Slots* slots;
   const RowSpan* spans;
   uint32_t n_spans, m, n_logits, n_vocab;
   float* logits;  // (n_logits, logits_stride) the host's

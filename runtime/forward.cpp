@@ -150,6 +150,7 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
 
 Forward::Forward(linnet_session& session, const Batch& b)
     : Pass{.kv = &session.cache.kv,
+           .slots = &session.cache.slots,
            .spans = b.spans,
            .n_spans = b.n_spans,
            .m = b.m,

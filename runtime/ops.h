@@ -269,9 +269,9 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
-  // nullptr: there is no such operation, and models that need it are refused.
   void (*short_conv)(const Worker&, const ShortConvArgs&);
   void (*delta_net)(const Worker&, const DeltaNetArgs&);
+  // nullptr: there is no such operation, and models that need it are refused.
   void (*mamba)(const Worker&, const MambaArgs&);
   void (*gated_norm)(const Worker&, const GatedNormArgs&);
   // Of every row, with t = tanh(what its router says / n): x_i + the sum of coefs[i][j] t x_j, coefs (kStreams, kStreams, kStreams),

@@ -146,6 +146,7 @@ SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const lin
           .logits_stride = f.logits_stride,
           .piece_bytes = f.cache.piece_bytes(),
           .kv = &f.cache.kv,
+          .slots = &f.cache.slots,
           .rows = &f.act.rows,
           .kernels = &model.kernels,
           .team = &f.team,

@@ -16,8 +16,6 @@ uint32_t conv_weights(const ModelSpec& s, const LayerSpec&) { return s.conv_taps
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   ShortConv& t = *new (tensors) ShortConv{};
-  if (!in.backend.ops->short_conv)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": short convolutions are for CPUs alone");
   LINNET_TRY(in.matrix(kConvIn, i, &t.in));
   LINNET_TRY(in.vector(kConvTaps, i, &t.taps));
   return in.matrix(kConvOut, i, &t.out);

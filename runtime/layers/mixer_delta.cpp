@@ -25,8 +25,6 @@ uint32_t delta_taps(const ModelSpec& s, const LayerSpec&) { return channels(s) *
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   DeltaNet& t = *new (tensors) DeltaNet{};
-  if (!in.backend.ops->delta_net)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": gated delta nets are for CPUs alone");
   LINNET_TRY(in.matrix(kDeltaIn, i, &t.in));
   const bool keys = in.model->spec.delta_by_key;
   LINNET_TRY(in.matrix(keys ? kDeltaGateB : kDeltaGate, i, &t.gate));

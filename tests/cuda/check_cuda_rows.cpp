@@ -1,10 +1,12 @@
-// rows.cu, experts.cu and sample.cu against the CPU's operations by the scalar tier, bit by bit.
+// rows.cu, experts.cu, states.cu and sample.cu against the CPU's operations by the scalar tier, bit by bit.
 #include <cmath>
 #include <random>
 
 #include "cuda_test.h"
 #include "kernels_cpu/registry.h"
 #include "kernels_cuda/sample_args.h"
+#include "runtime/backend.h"
+#include "runtime/cache/cache.h"
 #include "runtime/sampling/sampling.h"
 #include "tests/catch2.h"
 #include "tests/data.h"
@@ -288,6 +290,200 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
     cuda_combine(t.gpu, out.gpu, d_stride, m, k, s.n_active, gpu, !weigh, shared.gpu, gated ? gate.gpu : nullptr, 16, accumulate, sum.gpu);
     CHECK(t.same());
   }
+}
+
+namespace {
+
+// The same slots twice, in memory of the host that held something else: the CPU's operation and the kernels go through the same calls.
+class TwinSlots {
+ public:
+  static constexpr uint32_t kSequences = 3;
+  TwinSlots(Twins& t, const SlotPlan& of, uint32_t n_rollback, uint32_t chunk) : slot_(of) {
+    const CachePlan plan = {
+        .n_layers = 2,
+        .n_sequences = kSequences,
+        .n_context = 4096,
+        .n_pool = 4096,
+        .n_chunk = chunk,
+        .n_rollback = n_rollback,
+        .when_full = LINNET_FULL_STOP,
+        .n_keep = 0,
+        .chunked = false,
+        .backend = &cpu_backend,
+        .of = &slot_,
+        .layer = [](const void* slot, uint32_t i) { return state_layer(i ? *static_cast<const SlotPlan*>(slot) : SlotPlan{}); }};
+    Arena counted;
+    REQUIRE(cpu.layout_in(counted, counted, plan));
+    const size_t bytes = counted.used();
+    for (Cache* c : {&cpu, &gpu}) {
+      Arena arena(t.queue.memory.take<uint8_t>(align_up(bytes, 64)), bytes);
+      REQUIRE(c->layout_in(arena, arena, plan));
+      c->reset(nullptr);
+    }
+  }
+  // What a pass is told, as the host of a GPU does.
+  void pass(test::EmulatedQueue& queue, const std::vector<RowSpan>& spans) {
+    test::DeviceMemory& m = queue.memory;
+    CudaPass& p = queue.q.pass;
+    std::vector<CudaSlot> of;
+    std::vector<float*> states;
+    std::vector<uint32_t> rows;
+    for (const RowSpan& s : spans) {
+      of.push_back(cuda_slot(gpu.slots, s.seq));
+      states.push_back(nullptr);
+      states.push_back(gpu.slots.layers[1].of[s.seq]);
+      rows.insert(rows.end(), s.n, static_cast<uint32_t>(&s - spans.data()));
+    }
+    p.spans = m.copy(reinterpret_cast<const CudaSpan*>(spans.data()), spans.size());
+    p.row_span = m.copy(rows.data(), rows.size());
+    p.slots = m.copy(of.data(), of.size());
+    p.states = m.copy(states.data(), states.size());
+    p.n_layers = 2;
+  }
+  // All states that are marks', and all rows since the first.
+  bool same() const {
+    struct Written : SavedTo {
+      std::vector<uint8_t> bytes;
+    };
+    for (uint32_t seq = 0; seq < kSequences; ++seq) {
+      std::vector<uint8_t> all[2];
+      for (const Cache* c : {&cpu, &gpu}) {
+        Written to{};
+        to.put = [](SavedTo& s, const void* data, size_t n) {
+          auto& bytes = static_cast<Written&>(s).bytes;
+          bytes.insert(bytes.end(), static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + n);
+        };
+        c->slots.save(seq, 1, to);
+        all[c == &gpu] = to.bytes;
+      }
+      if (all[0] != all[1]) return false;
+    }
+    return true;
+  }
+  Cache cpu{}, gpu{};
+  uint32_t length[kSequences] = {};
+
+ private:
+  SlotPlan slot_;
+};
+
+struct Carried {
+  size_t passes, two_runs, replays;
+};
+
+// A layer with such a state through calls in chunks, some cancelled, and rollbacks. pass(slots, spans, m): both operations, of m rows.
+template <class Pass>
+void carry_on(Random& r, Twins& t, const SlotPlan& plan, Carried* seen, Pass pass) {
+  constexpr uint32_t kSequences = TwinSlots::kSequences;
+  const uint32_t rollback = pick(r, 1, 9), chunk = pick(r, 1, 12);
+  INFO("rollback " << rollback << ", chunk " << chunk);
+  TwinSlots slots(t, plan, rollback, chunk);
+  Cache* const both[] = {&slots.cpu, &slots.gpu};
+  for (uint32_t step = 0; step < 10; ++step) {
+    uint32_t more[kSequences];
+    for (uint32_t seq = 0; seq < kSequences; ++seq) {
+      more[seq] = pick(r, 0, 2) ? pick(r, 0, 20) : pick(r, 0, 1);
+      for (Cache* c : both)
+        if (more[seq]) c->begin(seq, slots.length[seq], slots.length[seq] + more[seq]);
+    }
+    for (uint32_t done = 0; done < 20; done += chunk) {
+      std::vector<RowSpan> spans;
+      uint32_t m = 0;
+      for (uint32_t seq = 0; seq < kSequences; ++seq) {
+        if (done >= more[seq]) continue;
+        const uint32_t count = more[seq] - done < chunk ? more[seq] - done : chunk, position = slots.length[seq] + done;
+        for (Cache* c : both) c->advance(seq, position, count);
+        spans.push_back({seq, m, count, position});
+        m += count;
+      }
+      if (spans.empty()) break;
+      for (const RowSpan& s : spans) {
+        const SlotView v = slots.cpu.slots.view(s.seq, 1);
+        seen->two_runs += v.n_runs == 2;
+        seen->replays += v.runs[0].first < v.position;
+      }
+      ++seen->passes;
+      slots.pass(t.queue, spans);
+      pass(slots, spans, m);
+      REQUIRE(t.same());
+    }
+    for (uint32_t seq = 0; seq < kSequences; ++seq) {
+      if (!more[seq]) continue;
+      const bool cancel = pick(r, 0, 4) == 0;
+      for (Cache* c : both) {
+        if (cancel)
+          c->cancel(seq);
+        else
+          c->commit(seq, slots.length[seq], slots.length[seq] + more[seq]);
+      }
+      if (!cancel) slots.length[seq] += more[seq];
+      uint32_t keep = slots.length[seq];
+      for (uint32_t back = pick(r, 0, 1) ? pick(r, 0, 2 * rollback) : 0; back && keep > 1 && slots.cpu.can_truncate(seq, keep - 1); --back)
+        --keep;
+      for (Cache* c : both) c->truncate(seq, keep);
+      slots.length[seq] = keep;
+    }
+    REQUIRE(slots.same());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("CUDA carries the states of short convolutions on as the CPU, through calls, chunks, cancels and rollbacks", "[cuda][states]") {
+  Random r(19);
+  Carried seen{};
+  for (uint32_t round = 0; round < (kSlow ? 8 : 40); ++round) {
+    Twins t(300 + round);
+    const uint32_t taps = round == 0 ? kMostTaps : pick(r, 2, 5), n = pick(r, 1, 600);
+    INFO("round " << round << ": " << taps << " taps, " << n << " channels");
+    const auto weight = t.take(normal(r, size_t{n} * taps), false);
+    carry_on(r, t, {(taps - 1) * n, n}, &seen, [&](TwinSlots& s, const std::vector<RowSpan>& spans, uint32_t m) {
+      const size_t x_stride = 3 * size_t{n} + 5, y_stride = n + 3;
+      const auto x = t.take(normal(r, m * x_stride));
+      const auto y = t.take<float>(m * y_stride);
+      const uint32_t n_spans = static_cast<uint32_t>(spans.size());
+      cpu_ops.short_conv(t.cpu, {&s.cpu.slots, 1, spans.data(), n_spans, x.cpu, x_stride, n, weight.cpu, taps, y.cpu, y_stride});
+      cuda_ops.short_conv(t.gpu, {&s.gpu.slots, 1, spans.data(), n_spans, x.gpu, x_stride, n, weight.gpu, taps, y.gpu, y_stride});
+    });
+  }
+  std::printf("%zu passes, %zu with two runs, %zu that went through kept rows again\n", seen.passes, seen.two_runs, seen.replays);
+  CHECK((seen.two_runs > 10 && seen.replays > 10));
+}
+
+TEST_CASE("CUDA carries the states of gated delta nets on as the CPU, through calls, chunks, cancels and rollbacks", "[cuda][states]") {
+  Random r(23);
+  Carried seen{};
+  for (uint32_t round = 0; round < (kSlow ? 4 : 16); ++round) {
+    Twins t(400 + round);
+    const bool by_key = round % 3 == 2;
+    const uint32_t key_heads = pick(r, 1, 2), values = by_key ? 1 : pick(r, 1, 3), key_dim = round == 0 ? kMostDeltaDim : pick(r, 1, 70),
+                   value_dim = round == 1 ? kMostDeltaDim : pick(r, 1, 70), taps = pick(r, 2, 4), heads = key_heads * values,
+                   n = 2 * key_heads * key_dim + heads * value_dim, n_fades = heads * (by_key ? key_dim : 1);
+    INFO("round " << round << ": " << key_heads << " key heads of " << key_dim << ", " << heads << " value heads of " << value_dim);
+    const auto conv = t.take(normal(r, size_t{n} * taps), false);
+    std::vector<float> rates = normal(r, heads);
+    for (float& a : rates) a = -std::fabs(a);
+    const auto a = t.take(rates, false), norm = t.take(normal(r, value_dim), false);
+    const SlotPlan plan = {heads * delta_state_floats(key_dim, value_dim) + (taps - 1) * n, n + heads + n_fades};
+    carry_on(r, t, plan, &seen, [&](TwinSlots& s, const std::vector<RowSpan>& spans, uint32_t m) {
+      const size_t x_stride = n + 3, beta_stride = heads + 1, alpha_stride = n_fades + 2, y_stride = size_t{heads} * value_dim + 5;
+      const auto x = t.take(normal(r, m * x_stride)), beta = t.take(normal(r, m * beta_stride, 2)),
+                 alpha = t.take(normal(r, m * alpha_stride, 4)), y = t.take(normal(r, m * y_stride));
+      const auto args = [&](const Cache& c, auto of) {
+        DeltaNetArgs d{};
+        d.slots = &c.slots, d.layer = 1, d.spans = spans.data(), d.n_spans = static_cast<uint32_t>(spans.size());
+        d.key_heads = key_heads, d.value_heads = heads, d.key_dim = key_dim, d.value_dim = value_dim, d.taps = taps;
+        d.tiled = round % 2, d.by_key = by_key, d.beta_scale = round % 4 ? 1.0f : 2.0f, d.eps = 1e-6f;
+        d.conv = of(conv), d.a = of(a), d.norm = of(norm), d.x = of(x), d.beta = of(beta), d.alpha = of(alpha), d.y = of(y);
+        d.x_stride = x_stride, d.beta_stride = beta_stride, d.alpha_stride = alpha_stride, d.y_stride = y_stride;
+        return d;
+      };
+      cpu_ops.delta_net(t.cpu, args(s.cpu, [](const Two<float>& two) { return two.cpu; }));
+      cuda_ops.delta_net(t.gpu, args(s.gpu, [](const Two<float>& two) { return two.gpu; }));
+    });
+  }
+  std::printf("%zu passes, %zu with two runs, %zu that went through kept rows again\n", seen.passes, seen.two_runs, seen.replays);
+  CHECK((seen.two_runs > 10 && seen.replays > 10));
 }
 
 TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {

@@ -50,7 +50,7 @@ extern "C" __attribute__((weak, visibility("hidden"))) unsigned char __start_lin
 namespace linnet {
 
 extern const EmulatedKernel emulated_gemm[], emulated_gemm_blocks[], emulated_rows[], emulated_experts[], emulated_flash[],
-    emulated_sample[], emulated_measure[];
+    emulated_states[], emulated_sample[], emulated_measure[];
 
 namespace {
 
@@ -332,8 +332,8 @@ void warp_mma_bf16(void* const of_lane[32]) { mma_float<bf16_to_f32>(of_lane); }
 void warp_mma_f16(void* const of_lane[32]) { mma_float<f16_to_f32>(of_lane); }
 
 const EmulatedKernel* emulated_kernel(const char* name) {
-  for (const EmulatedKernel* table :
-       {emulated_gemm, emulated_gemm_blocks, emulated_rows, emulated_experts, emulated_flash, emulated_sample, emulated_measure})
+  for (const EmulatedKernel* table : {emulated_gemm, emulated_gemm_blocks, emulated_rows, emulated_experts, emulated_flash, emulated_states,
+                                      emulated_sample, emulated_measure})
     for (; table->name; ++table)
       if (std::strcmp(table->name, name) == 0) return table;
   return nullptr;

@@ -125,6 +125,16 @@ LINNET_ON_GPU uint32_t bits_of(float f) {
   std::memcpy(&u, &f, 4);
   return u;
 }
+LINNET_ON_GPU double double_of(uint64_t bits) {
+  double d;
+  std::memcpy(&d, &bits, 8);
+  return d;
+}
+LINNET_ON_GPU uint64_t double_bits(double d) {
+  uint64_t u;
+  std::memcpy(&u, &d, 8);
+  return u;
+}
 LINNET_ON_GPU float fma_of(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 LINNET_ON_GPU float sqrt_of(float a) { return __builtin_sqrtf(a); }
 LINNET_ON_GPU float round_even(float a) { return __builtin_rintf(a); }

@@ -1,0 +1,44 @@
+// Arguments of the kernels in states.cu.
+#pragma once
+#include "cuda_types.h"
+
+namespace linnet {
+
+inline constexpr uint32_t kStateThreads = 256;  // channels of a block
+
+inline constexpr uint32_t kCudaMostDelta = 256, kCudaDeltaPanel = 32;
+
+// What a layer has in memory of a sequence: states (kCudaSlotStates, state_floats), each of which holds at `before` the last taps - 1 rows
+// (n) in front of a convolution; then rows (n_rows, row_floats) that were kept.
+struct StateArgs {
+  const CudaSpan* spans;
+  const uint32_t* row_span;
+  const CudaSlot* slots;
+  float* const* states;  // of the layer, states_stride from one span to the next
+  const float* x;        // (rows, n), or where `gated` (rows, 3 * n): b | c | u, of which b * u goes in
+  uint64_t x_stride;
+  uint32_t states_stride, state_floats, row_floats, before, n, taps, gated;
+};
+// ShortConvArgs of ops.h.
+struct ConvArgs {
+  StateArgs of;
+  const float* weight;
+  float* y;
+  uint64_t y_stride;
+  uint32_t pieces;
+};
+struct HistoryArgs {
+  StateArgs of;
+  uint32_t pieces;
+};
+// DeltaNetArgs of ops.h, whose rows that are kept have x, then beta and alpha.
+struct DeltaArgs {
+  StateArgs of;
+  const float *conv, *a, *norm, *beta, *alpha;
+  float* y;
+  uint64_t beta_stride, alpha_stride, y_stride;
+  uint32_t key_heads, value_heads, key_dim, value_dim, tiled, by_key, pieces;
+  float beta_scale, eps, l2_eps, q_by, k_by;
+};
+
+}  // namespace linnet
