@@ -1607,7 +1607,6 @@ void put_count(GgufFile* f, const std::string& key, uint32_t value) { f->remove(
 }  // namespace
 
 TEST_CASE("GGUF import: xIELU's numbers") {
-  constexpr linnet_status kBad = LINNET_BAD_FILE, kNot = LINNET_UNSUPPORTED;
   const GgufFile plain = plain_of("apertus");
   const auto put = [&](const char* key, std::initializer_list<float> values) {
     GgufFile f = plain;
