@@ -11,6 +11,27 @@
 #include "rope.h"
 
 namespace linnet {
+
+Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
+  return seq < s.params.n_sequences
+             ? LINNET_OK
+             : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequences 0..", s.params.n_sequences - 1);
+}
+
+// A process that was forked off has a session's memory, but neither its threads nor what the backend holds.
+Status check_process(const linnet_session& s, Error* err) {
+  if (const uint32_t here = process_id(); here != s.process)
+    return fail(err, LINNET_BAD_STATE, "this session belongs to process ", s.process, ", this one is ", here,
+                ": after a fork a process makes sessions of its own");
+  return LINNET_OK;
+}
+// For calls that change a session, or look at what calls are about to change.
+Status check_idle(const linnet_session& s, Error* err) {
+  LINNET_TRY(check_process(s, err));
+  return s.within == Within::kNothing
+             ? LINNET_OK
+             : fail(err, LINNET_BAD_STATE, "called from inside another call on the same session: from its callback or hook");
+}
 namespace {
 
 constexpr uint32_t kRollbackOfStates = 64;  // by default, where every token more takes room in each layer

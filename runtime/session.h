@@ -137,6 +137,11 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
 linnet_session* session_layout(const Places& places, const linnet_model& model, const linnet_session_params& params);
 void session_count(Footprint* out, const linnet_model& model, const linnet_session_params& params);
 void session_fini(linnet_session& s);
+// What calls of the ABI check: that there is such a sequence; that the session is this process's, which one that was forked off is not;
+// and, where they change a session or look at what calls are about to change, that none runs.
+Status check_seq(const linnet_session& s, uint32_t seq, Error* err);
+Status check_process(const linnet_session& s, Error* err);
+Status check_idle(const linnet_session& s, Error* err);
 Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params,
                     Error* err);
 
