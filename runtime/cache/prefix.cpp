@@ -140,7 +140,7 @@ uint32_t new_node(linnet_prefix& c, uint32_t parent, const int32_t* tokens, uint
 
 // Bytes go through a chain piece by piece.
 struct Chain {
-  linnet_prefix& c;
+  const linnet_prefix& c;
   uint32_t unit;
   size_t at = 0;
   template <class Fn>
@@ -155,12 +155,9 @@ struct Chain {
   }
 };
 
-// Of a cache that is only read.
-Chain chain_of(const linnet_prefix& c, uint32_t unit) { return {const_cast<linnet_prefix&>(c), unit}; }
-
 struct ToChain : SavedTo {
   Chain chain;
-  ToChain(linnet_prefix& c, uint32_t unit)
+  ToChain(const linnet_prefix& c, uint32_t unit)
       : SavedTo{[](SavedTo& to, const void* data, size_t bytes) {
           const uint8_t* from = static_cast<const uint8_t*>(data);
           static_cast<ToChain&>(to).chain.run(bytes, [&](uint8_t* place, size_t n) {
@@ -583,7 +580,7 @@ Status prefix_export(const linnet_prefix& c, const int32_t* tokens, size_t n, si
     put(&piece.head, sizeof piece.head);
     for (const PrefixPart part : {kWholePages, kWindowPages, kStates})
       if (piece.head.parts >> part & 1)
-        chain_of(c, c.nodes[piece.node].units[part]).run(c.part_bytes[part], [&](const uint8_t* place, size_t n_of) { put(place, n_of); });
+        Chain{c, c.nodes[piece.node].units[part]}.run(c.part_bytes[part], [&](const uint8_t* place, size_t n_of) { put(place, n_of); });
     end();
   });
   return LINNET_OK;
@@ -609,7 +606,7 @@ Status prefix_import(linnet_prefix& c, const void* data, size_t bytes, size_t* n
     last = piece.node;
   }
   ++c.now;
-  for (uint32_t i = last; i != kRoot; i = c.nodes[i].parent) touch(c, i, kNodes);  // stays
+  touch_path(c, last);  // which stays
   r.seek(sizeof h + uint64_t{h.n_tokens} * sizeof *page + sizeof(uint32_t));
   while (at < h.n_tokens) {
     const uint32_t n = page_at(at, page);
