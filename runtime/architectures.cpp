@@ -1572,6 +1572,7 @@ constexpr Architecture kArchitectures[] = {
               .residual = kResidualSandwich,
               .attn_scale = 0.0625},
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
+     .flags = {{"use_bidirectional_attention", false, &ModelSpec::bidirectional, 1, 0}},  // EmbeddingGemma
      .absent = {.rope_base = 1e6,
                 .rope_local_base = 10000,
                 .n_context = 131072,

@@ -1295,6 +1295,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   is_text_key(g, "general.name", &out->name);
   templates_from_gguf(g, &out->templates);
   LINNET_TRY(chat_read(g, &out->chat, err));
+  prompts_from_gguf(g, &out->prompts);
   std::set<std::string> used;
   const auto add = [&](Role role, uint32_t layer) { return add_tensor(*files, a, reader.alibi_bias_max(), role, layer, out, &used, err); };
   if (out->spec.rope_freqs) {
