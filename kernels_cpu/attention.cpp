@@ -140,7 +140,9 @@ struct Item {
   uint32_t last() const { return position + n_tokens - 1; }
   uint32_t low(uint32_t p) const { return kv.of->chosen() ? kv.low : kv.of->low(p); }
   // Tokens from..to - 1 that a row at position p sees: of those kept from the beginning, before its window, or of the window itself.
-  Share seen(bool kept, uint32_t p) const { return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), kv.of->high(p, end)}; }
+  Share seen(bool kept, uint32_t p) const {
+    return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), kv.of->high(p, end)};
+  }
   uint32_t packed_pages() const { return kv.packed ? packed_groups(position + 1) * kGroupPages : 0; }  // that its rows see
   // That any row sees.
   Share seen(bool kept) const { return {seen(kept, position).from, seen(kept, last()).to}; }
@@ -710,7 +712,8 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
   uint32_t tiles = 0, most_blocks = 0;
   for (uint32_t s = 0; s < a.n_spans; ++s) {
     tiles += tiles_of(a.spans[s]);
-    const Item whole = {a.kv->view(a.spans[s].seq, a.layer), 0, 0, a.spans[s].n, 0, a.spans[s].position, a.spans[s].position + a.spans[s].n};
+    const Item whole = {a.kv->view(a.spans[s].seq, a.layer), 0, 0, a.spans[s].n, 0, a.spans[s].position,
+                        a.spans[s].position + a.spans[s].n};
     const uint32_t blocks = whole.last() / kBlockPositions - whole.seen(false).from / kBlockPositions + 1;
     if (blocks > most_blocks) most_blocks = blocks;
   }
@@ -724,7 +727,8 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
     const uint32_t begin = origin(span) + tile_begin(tile), end = origin(span) + tile_begin(tile + 1);  // positions
     const uint32_t from = begin > span.position ? begin - span.position : 0,
                    n = (end - span.position < span.n ? end - span.position : span.n) - from;
-    return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from, span.position + span.n, span.seq};
+    return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from,
+                span.position + span.n,        span.seq};
   };
   const auto whole_tile = [&](const Item& item) {
     load_queries(w, t, a, item, group);

@@ -165,7 +165,8 @@ DensePass::DensePass(linnet_session& session, uint32_t n_vectors)
 
 }  // namespace
 
-Status session_embed(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, const linnet_embed_params& params, float* out, Error* err) {
+Status session_embed(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, const linnet_embed_params& params, float* out,
+                     Error* err) {
   LINNET_TRY(check_texts(s, rows, n_rows, err));
   const uint64_t start = clock_ns();
   const ModelSpec& spec = s.model->spec;

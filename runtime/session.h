@@ -36,9 +36,9 @@ struct Activations {
 // Where texts become vectors, one for each sequence. stride: of the longest of its forms.
 struct EmbedRoom {
   size_t sum_stride, stride;
-  double* sums;             // (n_sequences, sum_stride)
-  float *vectors, *other;   // (n_sequences, stride), other: where there are dense layers
-  PoolRows* pools;  // (n_sequences) of a pass
+  double* sums;            // (n_sequences, sum_stride)
+  float *vectors, *other;  // (n_sequences, stride), other: where there are dense layers
+  PoolRows* pools;         // (n_sequences) of a pass
 };
 
 // A token that began a banned string, and the length of the sequence before it.

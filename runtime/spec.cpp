@@ -579,8 +579,8 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
   if (s.dense_mid && !s.dense_out) return fail(err, LINNET_BAD_FILE, label, ": dense_mid = ", s.dense_mid, " beside dense_out = 0");
   if (s.dense_bias && !s.dense_out) return fail(err, LINNET_BAD_FILE, label, ": dense_bias = 1 beside dense_out = 0");
   if (s.bidirectional && (s.window_chunks || s.expert_capacity || s.alibi))
-    return fail(err, LINNET_UNSUPPORTED, label, ": bidirectional = 1 beside window_chunks = ", s.window_chunks, ", expert_capacity = ",
-                s.expert_capacity, " or alibi = ", s.alibi);
+    return fail(err, LINNET_UNSUPPORTED, label, ": bidirectional = 1 beside window_chunks = ", s.window_chunks,
+                ", expert_capacity = ", s.expert_capacity, " or alibi = ", s.alibi);
   if (s.laurel_rank && !s.streams) return fail(err, LINNET_UNSUPPORTED, label, ": laurel_rank = ", s.laurel_rank, " beside streams = 0");
   LINNET_TRY(check_moe(s, err, label));
   LINNET_TRY(check_latent(s, err, label));

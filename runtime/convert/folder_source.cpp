@@ -526,7 +526,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   HfModules modules;
   LINNET_TRY(modules_from_folder(folder, &modules, err));
   LINNET_TRY(apply_modules(modules, &parsed.spec, err));
-  if (modules.any) parsed.headless = true;  // whatever class config.json names
+  if (modules.any) parsed.headless = true;                                    // whatever class config.json names
   if (parsed.headless && !parsed.names.roots[1]) parsed.names.roots[1] = "";  // as a class without a head saves itself
   LINNET_TRY(prompts_from_folder(folder, &out->prompts, err));
   out->spec = parsed.spec;

@@ -364,8 +364,9 @@ Status ConfigKeys::pick_architecture() {
   const auto same = [](char a, char b) { return a == b || ((a ^ b) == 32 && ((a | 32) >= 'a' && (a | 32) <= 'z')); };  // MPTForCausalLM
   if (const std::string_view of = whole_ ? whole_->hf_class : arch_->hf_class;
       !hf_class.empty() && !std::equal(hf_class.begin(), hf_class.end(), of.begin(), of.end(), same) &&
-      !(headless_ = !whole_ && of.ends_with(kCausal) && (hf_class == std::string(of.substr(0, of.size() - kCausal.size())) + "Model" ||
-                                                        hf_class == std::string(of.substr(0, of.size() - kCausal.size())) + "TextModel")))
+      !(headless_ = !whole_ && of.ends_with(kCausal) &&
+                    (hf_class == std::string(of.substr(0, of.size() - kCausal.size())) + "Model" ||
+                     hf_class == std::string(of.substr(0, of.size() - kCausal.size())) + "TextModel")))
     return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", of, "' of this architecture is");
   if (!whole_) return LINNET_OK;
   const json* text = json_member(config_, "text_config");

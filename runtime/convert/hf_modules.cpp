@@ -41,8 +41,7 @@ Status check_flag(const std::string& file, std::string_view key, bool only, cons
   bool value = only;
   const Got got = get_bool(config, key, &value);
   if (got == Got::kWrong) return wrong(file, key, config, "true or false", err);
-  return value == only ? LINNET_OK
-                       : fail(err, LINNET_UNSUPPORTED, file, ": '", key, "' ", value ? "true" : "false", " is not supported");
+  return value == only ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, file, ": '", key, "' ", value ? "true" : "false", " is not supported");
 }
 
 // Which rows count: one way, said by name or by a flag for each.
@@ -147,7 +146,8 @@ Status modules_from_folder(const std::string& folder, HfModules* out, Error* err
     if (to == 4) out->normalise = true;
   }
   if (stage < 2) return fail(err, LINNET_UNSUPPORTED, kModules, ": there is no module that pools");
-  if (out->dense.size() > 2) return fail(err, LINNET_UNSUPPORTED, kModules, ": ", out->dense.size(), " dense layers: at most 2 are supported");
+  if (out->dense.size() > 2)
+    return fail(err, LINNET_UNSUPPORTED, kModules, ": ", out->dense.size(), " dense layers: at most 2 are supported");
   return LINNET_OK;
 }
 
@@ -183,9 +183,11 @@ Status add_dense(const std::string& folder, const HfModules& modules, Source* ou
       const SafetensorsTensor& found = at->second;
       const std::vector<uint64_t> shape = bias ? std::vector<uint64_t>{d.n} : std::vector<uint64_t>{d.n, d.k};
       if (found.shape != shape)
-        return fail(err, LINNET_BAD_FILE, d.folder, ": tensor '", name, "' has shape ", shape_text(found.shape), ", not ", shape_text(shape));
+        return fail(err, LINNET_BAD_FILE, d.folder, ": tensor '", name, "' has shape ", shape_text(found.shape), ", not ",
+                    shape_text(shape));
       if (found.format == LINNET_FORMAT_DEFAULT)
-        return fail(err, LINNET_UNSUPPORTED, d.folder, ": tensor '", name, "': dtype ", found.dtype, " is not supported, only F32, F16 and BF16");
+        return fail(err, LINNET_UNSUPPORTED, d.folder, ": tensor '", name, "': dtype ", found.dtype,
+                    " is not supported, only F32, F16 and BF16");
       SourceTensor t;
       const bool last = i + 1 == modules.dense.size();
       t.role = bias ? (last ? kDense2Bias : kDense1Bias) : last ? kDense2 : kDense1;
@@ -212,11 +214,13 @@ Status prompts_from_folder(const std::string& folder, EmbedPrompts* out, Error* 
   LINNET_TRY(read_object(folder, kSettings, &tree, &found, err));
   if (!found) return LINNET_OK;
   if (const json* prompts = json_member(tree.root, "prompts"); prompts && !prompts->is_null()) {
-    if (!prompts->is_object() || prompts->size() > kMaxEmbedPrompts) return wrong(kSettings, "prompts", tree.root, "an object of up to 64 texts", err);
+    if (!prompts->is_object() || prompts->size() > kMaxEmbedPrompts)
+      return wrong(kSettings, "prompts", tree.root, "an object of up to 64 texts", err);
     for (const auto& [name, value] : prompts->items()) {
       const auto* text = value.get_ptr<const json::string_t*>();
       if (!text || !embed_prompt_fits(name, *text))
-        return fail(err, LINNET_BAD_FILE, kSettings, ": prompt '", name, "' is ", json_show(value), ", not a text of up to 4096 bytes under a name of up to 64");
+        return fail(err, LINNET_BAD_FILE, kSettings, ": prompt '", name, "' is ", json_show(value),
+                    ", not a text of up to 4096 bytes under a name of up to 64");
       out->texts.emplace_back(name, *text);
     }
   }

@@ -14,10 +14,10 @@ struct HfDense {
   bool bias;
 };
 struct HfModules {
-  bool any = false;                   // there is a modules.json
-  uint32_t pooling = kPoolingNone;    // Pooling
+  bool any = false;                 // there is a modules.json
+  uint32_t pooling = kPoolingNone;  // Pooling
   bool normalise = false;
-  std::vector<HfDense> dense;         // at most two
+  std::vector<HfDense> dense;  // at most two
 };
 // A module that linnet does not compute, and a setting that changes what one computes, is refused by name.
 Status modules_from_folder(const std::string& folder, HfModules* out, Error* err);
