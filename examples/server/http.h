@@ -22,7 +22,7 @@ struct HttpOptions {
   std::vector<std::string> keys;      // `Authorization: Bearer KEY` or `x-api-key: KEY`; none: everybody may
   // Names beside loopback's and `address` that Host may have, without port. A name that a foreign page's DNS entry points here is refused.
   std::vector<std::string> hosts;
-  std::vector<std::string> origins;  // pages of other origins that may ask ("*": any; only with keys)
+  std::vector<std::string> origins;         // pages of other origins that may ask ("*": any; only with keys)
   size_t max_body = size_t{8} << 20;        // bytes of one request: 413
   size_t bodies_budget = size_t{64} << 20;  // of all that are held at a time: 503
   unsigned max_connections = 4096;          // and no more than the limit of descriptors leaves
@@ -35,11 +35,12 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  std::string method, path;  // "/v1/models", decoded, without the query
+  std::string method, path;  // "/v1/models", decoded, without the query; HEAD comes as GET
   std::map<std::string, std::string, std::less<>> query;
   std::string body;
-  size_t key = 0;            // of HttpOptions.keys; 0 where there are none
+  size_t key = 0;                                               // of HttpOptions.keys; 0 where there are none
   virtual std::string header(std::string_view name) const = 0;  // "" where absent; only until the handler has returned
+  virtual void free_body() { body.clear(); }                    // it counts in bodies_budget until then, or until the exchange is dropped
 
   using Headers = std::vector<std::pair<std::string, std::string>>;
   // The whole answer. What was begun is not begun again: later calls do nothing.
