@@ -5,6 +5,7 @@ A visitor chats, stops, edits, asks again, types what tools gave, loses the conn
 phone, in the dark, through the accessibility tree; and models write what would be markup.
 """
 import http.server
+import itertools
 import json
 import pathlib
 import queue
@@ -201,8 +202,8 @@ def chatting(page):
     check(sent["messages"][0]["content"].startswith("Hello <b>there</b>") and len(sent["messages"]) == 1 and sent["stream"] is True and sent["stream_options"] == {"include_usage": True} and sent["model"] == "tiny", f"sent: {sent}")
     check(not {"temperature", "top_p", "max_tokens", "seed", "tools", "chat_template_kwargs"} & sent.keys(), f"settings nobody made: {sent}")
     numbers = page.value(LAST + ".querySelector('.figures').textContent")
-    check(re.fullmatch(r"30\.0 tokens/s · 30 tokens · first after \d+ ms · prompt 120 at 500 tokens/s, 100 cached", numbers), f"figures: {numbers}")
-    page.until("document.getElementById('memory').textContent.includes('750 MB')")
+    check(re.fullmatch(r"30\.0 tokens/s · 30 tokens · first after [\d.]+ m?s · prompt 120 at 500 tokens/s, 100 cached", numbers), f"figures: {numbers}")
+    page.until("document.getElementById('memory').textContent.includes('750 MB') && document.getElementById('context').textContent.includes('150 of')")
     foot = page.value("document.querySelector('footer').innerText")
     check("context 150 of 4096 tokens" in foot and "30.0 tokens/s" in foot and "1 request running" in foot, f"footer: {foot}")
     check(page.value("[...document.querySelectorAll('#memory dt, #memory dd')].map(x => x.textContent)") == ["weights", "700 MB", "kv cache", "50.0 MB"], "memory by purpose")
@@ -211,20 +212,21 @@ def chatting(page):
     page.press("Enter", 13, 8)
     page.keys("b")
     check(page.value("input.value") == "a\nb", repr(page.value("input.value")))
+    check(page.value("input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))"), "Enter that ends a composed word is taken")
     page.value("input.value = ' '")
     page.press("Enter", 13)
     check(page.value("document.querySelectorAll('.mine').length") == 1, "an empty message was sent")
     page.value("input.value = ''")
     # Without timings the page measures for itself.
     page.say("again", ["x", "y", {"end": "stop", "usage": {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}}, DONE])
-    check(re.search(r"2 tokens · first after \d+ m?s · prompt 9$", page.value(LAST + ".querySelector('.figures').textContent")), "own figures")
+    check(re.search(r"2 tokens · first after [\d.]+ m?s · prompt 9$", page.value(LAST + ".querySelector('.figures').textContent")), "own figures")
     check([m["role"] for m in chats(page)[-1]["messages"]] == ["user", "assistant", "user"], "the conversation is not sent")
 
 
 def stopping(page):
     for how in ("Escape", "click"):
         forever = threading.Event()
-        page.say("long", ["begun ", forever.wait, *["x" * 4096] * 500], wait=False)
+        page.say("long", itertools.chain(["begun ", forever.wait], itertools.cycle(["x", lambda: time.sleep(0.01)])), wait=False)
         page.until(SAID + ".textContent === 'begun'")
         if how == "Escape":
             page.press("Escape", 27)
@@ -281,7 +283,7 @@ def reasoning_and_tools(page):
     page.until(fold + ".querySelector('strong')")
     go.set()
     page.until(IDLE)
-    check(re.match(r"Reasoned for \d+ m?s", page.value(fold + ".querySelector('summary').textContent")), "how long it reasoned")
+    check(re.match(r"Reasoned for [\d.]+ m?s", page.value(fold + ".querySelector('summary').textContent")), "how long it reasoned")
     check(page.value(SAID + ".textContent") == "Done." and page.value(fold + ".querySelector('.text').textContent").endswith("<img src=/evil> And."), "reasoning and answer")
 
     calls = [{"index": 0, "id": "a1", "type": "function", "function": {"name": "weather", "arguments": ""}}]
@@ -507,6 +509,11 @@ Inline math \( a_1 * b * c \) and $$x*y*z$$, escaped \*stars\* and a line<br>bre
 unfinished("""
 
 
+# Lines whose beginning looks like something else than the whole line.
+TURNS = ["para\n#hashtag", "para\n-x\n- y", "- a\n1\n\n1. b", "- a\n-b", "para\n| a | b |\n|-|-|x\n", "para\n| a | b |\n|-|-|\n|1", "para\n``` a ` b", "para\n***bold*** x", "para\n> q\n>q\n-x", "text\n---x\n---", "1. a\n2b\n2. c", "- a\n\n  b\n\n c",
+         "para\n---\nx", "```\na\n``\n```x\n```\nb", "- a\n  ```\n  b\n  ```\n- c", "> a\n\n> b", "- a\n\n\n- b\n* c", "#\n# a", "a\n\n\n", "1. a\n   - b\n\n     c\n2. d", "a\n1.\n1. b"]
+
+
 def rendered(page, text, pieces=False):
     """The HTML that text becomes, whole or character by character."""
     show = "for (let k = 1; k <= t.length; k++) g(t.slice(0, k))" if pieces else "g(t)"
@@ -525,6 +532,10 @@ def markdown(page):
     check(page.value(f"[...{SAID}.querySelectorAll('a')].every(a => a.target === '_blank' && /noopener/.test(a.rel))"), "links without noopener")
     check(page.value(f"{SAID}.querySelector('li li li').textContent") == "deep", "nested lists")
     check(rendered(page, MARKDOWN) == rendered(page, MARKDOWN, True) == html, "in pieces it becomes something else")
+    for text, html in {"- a\n\t- b\n\n\t  c": "<ul class=\"\"><li class=\"\"><p>a</p><ul class=\"loose\"><li class=\"\"><p>b</p><p>c</p></li></ul></li></ul>", "```make\nall:\n\tcc\n```": "all:\n\tcc</span>"}.items():  # tabs
+        check(html in rendered(page, text), f"{text!r}: {rendered(page, text)}")
+    for text in TURNS:
+        check(rendered(page, text) == rendered(page, text, True), f"{text!r}: whole {rendered(page, text)}, in pieces {rendered(page, text, True)}")
     page.value("navigator.clipboard.writeText = async t => { window.copied = t; }")
     page.click(f"[...{LAST}.querySelectorAll('.code')].find(c => c.textContent.startsWith('python')).querySelector('button')")
     check(page.value("window.copied") == 'def f():\n    return "```"\n', "the copy of a code block")
@@ -542,7 +553,7 @@ HOSTILE = [
 ]
 TOO_MUCH = ["[" * 50000, "![" * 50000, "*" * 50000, "*a" * 50000, "_*" * 30000, "**a *b " * 20000, "`" * 100000, "`a``" * 25000, "> " * 40000, ">" * 50000 + "x", "- " * 40000, "1. " * 30000, "[a](" * 25000, "[a](b" * 20000, "\\(" * 50000, "$$ $" * 25000,
             "<" * 100000, "|" * 50000 + "\n" + "|-" * 50000 + "|", "|a" * 3000 + "|\n" + "|-" * 3000 + "|\n" + "|\n" * 30000, "#" * 100000, "# " + "#" * 90000 + "x", "# a" + " " * 90000 + "b", "-" + " " * 100000 + "x", "x|\n-|" + " " * 90000 + "-x",
-            "```" + " " * 90000 + "`", "~" * 100000 + "`", "http://" * 14000, "https://x" + ")" * 90000, "\n" * 100000, "a\n" * 50000, "- a\n" * 25000, "~~a" * 30000, "![a](" + "(" * 90000, "<br>" * 25000, " " * 100000 + "x", "- - " * 20000, "- x\n" + " " * 90000 + "y"]
+            "```" + " " * 90000 + "`", "~" * 100000 + "`", "http://" * 14000, "https://x" + ")" * 90000, "\n" * 100000, "a\n" * 50000, "- a\n" * 25000, "~~a" * 30000, "![a](" + "(" * 90000, "<br>" * 25000, " " * 100000 + "x", "- - " * 20000, "` " + "x" * 100000 + "`", "- x\n" + " " * 90000 + "y"]
 
 
 def hostile(server):
