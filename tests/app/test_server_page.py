@@ -24,9 +24,11 @@ CUT = object()  # in a script: the connection ends here
 USAGE = {"usage": {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150, "prompt_tokens_details": {"cached_tokens": 100}},
          "timings": {"prompt_n": 20, "prompt_ms": 40, "prompt_per_second": 500.0, "predicted_n": 30, "predicted_ms": 1000, "predicted_per_second": 30.0, "cache_n": 100}}
 METRICS = """# TYPE linnet_memory_bytes gauge
-linnet_memory_bytes{purpose="weights"} 700000000
-linnet_memory_bytes{purpose="kv cache"} 50000000
-linnet_requests_processing 1
+linnet_memory_bytes{model="a } \\"x",purpose="weights"} 600000000
+linnet_memory_bytes{model="b",purpose="weights"} 1e8
+linnet_memory_bytes{model="b",purpose="prefix_cache"} 50000000
+linnet_requests_processing{model="a } \\"x"} 0
+linnet_requests_processing{model="b"} 1
 """
 checks = 0
 
@@ -125,12 +127,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def chunk(delta):
     delta = dict(delta)
     end = delta.pop("end", None)
-    extra = {k: delta.pop(k) for k in ("usage", "timings") if k in delta}
-    return {"id": "c1", "object": "chat.completion.chunk", "model": "tiny", "choices": [{"index": 0, "delta": delta, "finish_reason": end}], **extra}
+    figures = {k: delta.pop(k) for k in ("usage", "timings") if k in delta}
+    return {"id": "c1", "object": "chat.completion.chunk", "model": "tiny", "choices": [] if figures else [{"index": 0, "delta": delta, "finish_reason": end}], **(figures or {"usage": None})}
 
 
 DONE = b"data: [DONE]\n\n"
-END = [{"end": "stop", **USAGE}, DONE]
+END = [{"end": "stop"}, USAGE, DONE]  # the figures come after the answer, as OpenAI's do
 
 
 def whole(text):
@@ -206,7 +208,7 @@ def chatting(page):
     page.until("document.getElementById('memory').textContent.includes('750 MB') && document.getElementById('context').textContent.includes('150 of')")
     foot = page.value("document.querySelector('footer').innerText")
     check("context 150 of 4096 tokens" in foot and "30.0 tokens/s" in foot and "1 request running" in foot, f"footer: {foot}")
-    check(page.value("[...document.querySelectorAll('#memory dt, #memory dd')].map(x => x.textContent)") == ["weights", "700 MB", "kv cache", "50.0 MB"], "memory by purpose")
+    check(page.value("[...document.querySelectorAll('#memory dt, #memory dd')].map(x => x.textContent)") == ["weights", "700 MB", "prefix cache", "50.0 MB"], "memory by purpose")
     # A new line by Shift+Enter; neither Enter nor anything else sends nothing.
     page.keys("a")
     page.press("Enter", 13, 8)
@@ -218,7 +220,7 @@ def chatting(page):
     check(page.value("document.querySelectorAll('.mine').length") == 1, "an empty message was sent")
     page.value("input.value = ''")
     # Without timings the page measures for itself.
-    page.say("again", ["x", "y", {"end": "stop", "usage": {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}}, DONE])
+    page.say("again", ["x", "y", {"end": "stop"}, {"usage": {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}}, DONE])
     check(re.search(r"2 tokens · first after [\d.]+ m?s · prompt 9$", page.value(LAST + ".querySelector('.figures').textContent")), "own figures")
     check([m["role"] for m in chats(page)[-1]["messages"]] == ["user", "assistant", "user"], "the conversation is not sent")
 
@@ -288,7 +290,7 @@ def reasoning_and_tools(page):
 
     calls = [{"index": 0, "id": "a1", "type": "function", "function": {"name": "weather", "arguments": ""}}]
     page.say("weather?", [{"role": "assistant", "tool_calls": calls}, {"tool_calls": [{"index": 0, "function": {"arguments": '{"city": "<b>Bo'}}]}, {"tool_calls": [{"index": 0, "function": {"arguments": 'nn</b>"}'}}]},
-                          {"tool_calls": [{"index": 1, "id": "a2", "type": "function", "function": {"name": "time", "arguments": "not json"}}]}, {"end": "tool_calls", **USAGE}, DONE])
+                          {"tool_calls": [{"index": 1, "id": "a2", "type": "function", "function": {"name": "time", "arguments": "not json"}}]}, {"end": "tool_calls"}, USAGE, DONE])
     cards = page.value(f"[...{LAST}.querySelectorAll('.fold.call')].map(c => [c.open, c.querySelector('summary').textContent, c.querySelector('pre').textContent])")
     check(cards == [[False, "Calls weather", '{\n  "city": "<b>Bonn</b>"\n}'], [False, "Calls time", "not json"]], f"cards: {cards}")
     names = [n for r, n in page.tree() if r == "textbox"]
@@ -641,7 +643,7 @@ def looking(page, pictures):
     page.click("#new")
     page.say("What is there to see? " + "averylongwordwithoutanyspace" * 8, [{"reasoning_content": "It asks what can be seen."}, MARKDOWN.replace("unfinished(", "x" * 300), *END])
     page.value(LAST + ".querySelector('summary').click()")
-    page.say("And tools?", ["I ask.", {"tool_calls": [{"index": 0, "id": "a1", "type": "function", "function": {"name": "weather_with_a_rather_long_name_of_a_function", "arguments": '{"city": "Bonn"}'}}]}, {"end": "tool_calls", **USAGE}, DONE])
+    page.say("And tools?", ["I ask.", {"tool_calls": [{"index": 0, "id": "a1", "type": "function", "function": {"name": "weather_with_a_rather_long_name_of_a_function", "arguments": '{"city": "Bonn"}'}}]}, {"end": "tool_calls"}, USAGE, DONE])
     page.value(LAST + ".querySelector('summary').click()")
     page.value("tell('cat.png: tiny takes no images.', 'Undo')")
     for width in (1280, 800, 360, 320):
