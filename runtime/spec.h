@@ -39,6 +39,7 @@ inline constexpr uint32_t kMaxLayers = 1024;
 inline constexpr uint32_t kLayoutVersion = 7;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kEmbedPromptPrefix[] = "linnet.embed.prompt.", kEmbedDefaultPrompt[] = "linnet.embed.default_prompt";
+inline constexpr size_t kMaxEmbedPrompts = 64;
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
 inline constexpr uint32_t kLayerFieldCount = 11;

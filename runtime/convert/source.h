@@ -49,7 +49,7 @@ struct EmbedPrompts {
   std::vector<std::pair<std::string, std::string>> texts;
   std::string by_default;
 };
-inline constexpr size_t kMaxEmbedPrompts = 64, kMaxEmbedPrompt = 4096, kMaxEmbedPromptName = 64;
+inline constexpr size_t kMaxEmbedPrompt = 4096, kMaxEmbedPromptName = 64;
 inline bool embed_prompt_fits(std::string_view name, std::string_view text) {
   return !name.empty() && name.size() <= kMaxEmbedPromptName && text.size() <= kMaxEmbedPrompt;
 }
