@@ -570,7 +570,7 @@ Command plan_command();
 Command inspect_command();
 Command devices_command();
 Command doctor_command();
-Command assistant_command();   // options are the programs' own, which become_other() runs
+Command assistant_command();  // options are the programs' own, which become_other() runs
 Command serve_command();
 Command completion_command();  // manual.cpp
 Command manual_command();
