@@ -42,7 +42,6 @@ struct Grammar {
 // A prompt with what is to be known of its answer.
 struct Prompt {
   std::vector<int32_t> tokens;
-  std::vector<size_t> keep;  // lengths that others will have in common with it, beside its own
   std::string tail;          // the end of its text: what it has opened
 };
 

@@ -119,6 +119,8 @@ class Scheduler {
   Status status() const;
   uint32_t n_context() const { return n_context_; }
   uint32_t n_sequences() const { return n_slots_; }
+  // Sequences carry states: a prompt goes on from the lengths at which one was kept and from nowhere else.
+  bool states() const { return states_; }
   const linnet_session_params& params() const { return options_.session; }
 
  private:
@@ -172,6 +174,7 @@ class Scheduler {
   linnet_template* echo_ = nullptr;  // writes the text that it is given: what a prompt has opened, for linnet_grammar_begin
   std::vector<char> echo_program_;
   uint32_t n_context_ = 0, n_slots_ = 0;
+  bool states_ = false;
   std::thread thread_;
 
   // the thread's own
