@@ -4,9 +4,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -229,6 +230,13 @@ int serve(int argc, char** argv) {
   for (const int n : {SIGTERM, SIGINT}) sigaddset(&signals, n);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+
+  // As many connections as the options allow take as many descriptors.
+  rlimit files = {};
+  if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = std::min<rlim_t>(files.rlim_max, s.http.max_connections + 256);
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
 
   Service service;
   std::string why;

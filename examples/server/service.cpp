@@ -156,7 +156,7 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
     json body = json::object();
     Refusal why;
     if (method == "POST" && !read_json(e->body, &body, &why)) return refuse(e, why);
-    e->body = {};
+    e->free_body();
     return r.run(this, exchange, body);
   }
   if (other)
