@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "model.h"
+#include "served_model.h"
 
 namespace server {
 

@@ -12,7 +12,7 @@
 #include "fields.h"
 #include "generation.h"
 #include "http.h"
-#include "models.h"
+#include "served_models.h"
 
 namespace server {
 
