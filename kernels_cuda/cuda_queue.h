@@ -67,6 +67,7 @@ uint64_t cuda_terms_bytes(Format f, uint32_t k);
 size_t cuda_gemm_heads_scratch(uint32_t rows, uint32_t n_heads, uint32_t k);
 // rows.cu
 void cuda_norm(const Worker& w, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q);
+void cuda_gated_norm(const Worker& w, const GatedNormArgs& a);
 void cuda_add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n);
 void cuda_scale(const Worker& w, float* x, size_t stride, float by, float cap, uint32_t m, uint32_t n);
 void cuda_clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n);
@@ -95,6 +96,7 @@ size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_chunk, uint32_t n_sm
 // states.cu
 void cuda_short_conv(const Worker& w, const ShortConvArgs& a);
 void cuda_delta_net(const Worker& w, const DeltaNetArgs& a);
+void cuda_mamba(const Worker& w, const MambaArgs& a);
 CudaSlot cuda_slot(const Slots& slots, uint32_t seq);  // of a sequence in a pass that the slots have been advanced for
 // cuda_device.cpp
 void cuda_pace(const Worker& w);

@@ -30,6 +30,11 @@ void cuda_norm(const Worker& w, const float* x, size_t stride, const Norm& norm,
   cuda_launch(queue, kCuda_norm_rows, {m, 1, 1}, kRowThreads, 0, &a);
 }
 
+void cuda_gated_norm(const Worker& w, const GatedNormArgs& of) {
+  const GatedRowsArgs a = {of.gate, of.y, of.weight, of.gate_stride, of.stride, of.n / of.groups, of.groups, of.norm_first, of.eps};
+  cuda_launch(cuda_queue(w), kCuda_gated_norm_rows, {of.m * of.groups, 1, 1}, kRowThreads, 0, &a);
+}
+
 void cuda_add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n) {
   const NormArgs a = {x, y, norm.weight, norm.bias, stride, n, kind_of(norm), 1, norm.eps, scale == 0 ? 1 : scale, {}};
   cuda_launch(cuda_queue(w), kCuda_norm_rows, {m, 1, 1}, kRowThreads, 0, &a);

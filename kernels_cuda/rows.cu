@@ -172,6 +172,36 @@ LINNET_ON_GPU float activate(uint32_t act, float g) {
   return (act == kCudaSigmoid ? 1.0f : g) / (1.0f + e);
 }
 
+// One block a row's group.
+LINNET_KERNEL(kRowThreads) gated_norm_rows(const GatedRowsArgs a) {
+  LINNET_SHARED __align__(16) float tile[kNormTile + 256];
+  LINNET_SHARED float total;
+  const uint32_t row = blockIdx.x / a.groups, at = blockIdx.x % a.groups * a.n, n = a.n;
+  float* y = a.y + row * a.stride + at;
+  const float* gate = a.gate + row * a.gate_stride + at;
+  const bool norms = a.weight != nullptr;
+  float r = 0;
+#pragma unroll 1
+  for (uint32_t pass = norms && a.norm_first ? 1 : 0; pass < (norms ? 2u : 1u);
+       ++pass) {  // 0: the gate alone; 1: the norm, and the gate behind it
+    if (pass) r = 1.0f / sqrt_of(row_sum(true, y, n, 0.0f, tile, &total) / static_cast<float>(n) + a.eps);
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x * 4; i < n; i += kPiece) {
+      float v[4], w[4], g[4];
+      load_quad(y, i, n, v);
+      if (pass) {
+        load_quad(a.weight + at, i, n, w);
+        for (uint32_t j = 0; j < 4; ++j) v[j] = (v[j] * r) * w[j];
+      }
+      if (!pass || a.norm_first) {
+        load_quad(gate, i, n, g);
+        for (uint32_t j = 0; j < 4; ++j) v[j] = activate(kCudaSilu, g[j]) * v[j];
+      }
+      store_quad(y, i, n, v);
+    }
+  }
+}
+
 LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
   const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
   constexpr float kAlpha = 1.702f, kInverse = 1.0f / kAlpha;

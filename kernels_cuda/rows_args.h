@@ -31,6 +31,15 @@ struct NormArgs {
   float eps, scale;
   CudaQuant q;
 };
+// GatedNormArgs of ops.h; n: of a group.
+struct GatedRowsArgs {
+  const float* gate;
+  float* y;
+  const float* weight;
+  uint64_t gate_stride, stride;
+  uint32_t n, groups, norm_first;
+  float eps;
+};
 // x = clip(cap(x * factors[row] * by)); what is 0 or nullptr is left out.
 struct ChangeArgs {
   float* x;

@@ -1,6 +1,6 @@
-// Layers with a state, to the bit as kernels_cpu/short_conv.cpp and delta_net.cpp. What a tap sees of earlier tokens is the same wherever
-// it is read: rows of the pass, rows that were kept, or the state. So convolutions of all rows stand beside each other. What the next pass
-// reads is written by kernels of their own, since one of the states written may be the one that is read.
+// Layers with a state, to the bit as kernels_cpu/short_conv.cpp, delta_net.cpp and mamba.cpp. What a tap sees of earlier tokens is the same
+// wherever it is read: rows of the pass, rows that were kept, or the state. So convolutions of all rows stand beside each other. What the
+// next pass reads is written by kernels of their own, since one of the states written may be the one that is read.
 #include "exact.h"
 #include "states_args.h"
 
@@ -11,23 +11,29 @@ LINNET_ON_GPU float* kept_row(const StateArgs& a, const CudaSlot& s, float* of, 
   return of + uint64_t{kCudaSlotStates} * a.state_floats + uint64_t{place} * a.row_floats;
 }
 
+// A channel of what goes into a convolution, and where a state has it of the rows before, `step` floats apart.
+struct StateChannel {
+  uint32_t channel, step, at;
+};
+LINNET_ON_GPU StateChannel one_of(const StateArgs& a, uint32_t channel) { return {channel, a.n, a.before + channel}; }
+
 // What goes into the convolution of a token, counted from taps - 1 before the first one on.
 LINNET_ON_GPU float conv_input(const StateArgs& a, const CudaSpan& span, const CudaSlot& s, const CudaSlotRun& run, float* of, uint32_t at,
-                               uint32_t channel) {
-  if (at < run.first + a.taps - 1) return of[uint64_t{run.from} * a.state_floats + a.before + uint64_t{at - run.first} * a.n + channel];
+                               const StateChannel& c) {
+  if (at < run.first + a.taps - 1) return of[uint64_t{run.from} * a.state_floats + c.at + uint64_t{at - run.first} * c.step];
   const uint32_t token = at - (a.taps - 1);
-  if (token < s.position) return kept_row(a, s, of, token)[channel];
-  const float* x = a.x + (span.row + (token - s.position)) * a.x_stride + channel;
+  if (token < s.position) return kept_row(a, s, of, token)[c.channel];
+  const float* x = a.x + (span.row + (token - s.position)) * a.x_stride + c.channel;
   return a.gated ? x[0] * x[2 * uint64_t{a.n}] : x[0];
 }
 
 // Taps after each other from the oldest on, each product rounded. *newest: the token's own input.
 LINNET_ON_GPU float convolved(const StateArgs& a, const CudaSpan& span, const CudaSlot& s, const CudaSlotRun& run, float* of,
-                              const float* weight, uint32_t token, uint32_t channel, float* newest) {
-  weight += uint64_t{channel} * a.taps;
-  float v = conv_input(a, span, s, run, of, token, channel), sum = weight[0] * v;
+                              const float* weight, uint32_t token, const StateChannel& c, float* newest) {
+  weight += uint64_t{c.channel} * a.taps;
+  float v = conv_input(a, span, s, run, of, token, c), sum = weight[0] * v;
   for (uint32_t tap = 1; tap < a.taps; ++tap) {
-    v = conv_input(a, span, s, run, of, token + tap, channel);
+    v = conv_input(a, span, s, run, of, token + tap, c);
     sum = sum + weight[tap] * v;
   }
   *newest = v;
@@ -43,24 +49,55 @@ LINNET_KERNEL(kStateThreads) conv_rows(const ConvArgs a) {
   float* of = a.of.states[uint64_t{i} * a.of.states_stride];
   const uint32_t token = s.position + (row - span.row);
   float newest;
-  const float sum = convolved(a.of, span, s, s.runs[0], of, a.weight, token, channel, &newest);
+  const float sum = convolved(a.of, span, s, s.runs[0], of, a.weight, token, one_of(a.of, channel), &newest);
   if (token >= s.keep_from) kept_row(a.of, s, of, token)[channel] = newest;
   a.y[row * a.y_stride + channel] = a.of.x[row * a.of.x_stride + a.of.n + channel] * sum;
 }
 
+// Of Mamba-2 channel `local` of a piece (ops.h), B | C | x of its heads. States have the rows of each piece apart.
+LINNET_ON_GPU StateChannel of_piece(const StateArgs& a, const MambaShape& m, uint32_t group, uint32_t piece, uint32_t local) {
+  const uint32_t both = 2 * m.state_dim, pieces = (m.heads + kCudaMambaHeads - 1) / kCudaMambaHeads, first = piece * kCudaMambaHeads;
+  const uint32_t heads = m.heads - first < kCudaMambaHeads ? m.heads - first : kCudaMambaHeads;
+  const uint32_t before = group * (pieces * both + m.heads * m.head_dim) + piece * both + first * m.head_dim;
+  const uint32_t inner = m.groups * m.heads * m.head_dim;
+  const uint32_t channel = local >= both          ? (group * m.heads + first) * m.head_dim + (local - both)
+                           : local >= m.state_dim ? inner + (m.groups + group) * m.state_dim + (local - m.state_dim)
+                                                  : inner + group * m.state_dim + local;
+  return {channel, both + heads * m.head_dim, a.before + (a.taps - 1) * before + local};
+}
+
 // The rows in front of the convolution that the next token's taps reach back to, at the end of each run.
 LINNET_KERNEL(kStateThreads) conv_states(const HistoryArgs a) {
-  const uint32_t i = blockIdx.x / a.pieces, channel = blockIdx.x % a.pieces * kStateThreads + threadIdx.x, before = a.of.taps - 1;
-  if (channel >= a.of.n) return;
+  const uint32_t i = blockIdx.x / a.pieces, n = blockIdx.x % a.pieces * kStateThreads + threadIdx.x, before = a.of.taps - 1;
+  if (n >= a.n) return;
+  StateChannel c = one_of(a.of, n);
+  if (const MambaShape& m = a.mamba; m.groups) {
+    const uint32_t whole = 2 * m.state_dim + kCudaMambaHeads * m.head_dim, of_group = a.n / m.groups;
+    c = of_piece(a.of, m, n / of_group, n % of_group / whole, n % of_group % whole);
+  }
   const CudaSpan span = a.of.spans[i];
   const CudaSlot& s = a.of.slots[i];
   float* of = a.of.states[uint64_t{i} * a.of.states_stride];
   for (uint32_t r = 0; r < s.n_runs; ++r) {
     const CudaSlotRun run = s.runs[r];
-    float* to = of + uint64_t{run.to} * a.of.state_floats + a.of.before + channel;
+    float* to = of + uint64_t{run.to} * a.of.state_floats + c.at;
     for (uint32_t j = 0; j < before; ++j)  // where `to` is `from`, what is read lies behind what is written
-      to[uint64_t{j} * a.of.n] = conv_input(a.of, span, s, run, of, run.first + run.n + j, channel);
+      to[uint64_t{j} * c.step] = conv_input(a.of, span, s, run, of, run.first + run.n + j, c);
   }
+}
+
+// Rows that are kept: x, then what lies beside it.
+LINNET_KERNEL(kStateThreads) keep_rows(const KeepArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, c = blockIdx.x % a.pieces * kStateThreads + threadIdx.x;
+  if (c >= a.of.row_floats) return;
+  const uint32_t i = a.of.row_span[row];
+  const CudaSlot& s = a.of.slots[i];
+  const uint32_t token = s.position + (row - a.of.spans[i].row);
+  if (token < s.keep_from) return;
+  kept_row(a.of, s, a.of.states[uint64_t{i} * a.of.states_stride], token)[c] =
+      c < a.of.n                ? a.of.x[row * a.of.x_stride + c]
+      : c < a.of.n + a.n_second ? a.second[row * a.second_stride + (c - a.of.n)]
+                                : a.third[row * a.third_stride + (c - a.of.n - a.n_second)];
 }
 
 // ---- gated delta nets -------------------------------------------------------------------------------------------------------
@@ -117,7 +154,7 @@ LINNET_KERNEL(kStateThreads) delta_heads(const DeltaArgs a) {
                                  : c < 2 * a.key_dim ? all_keys + head * a.key_dim + (c - a.key_dim)
                                                      : 2 * all_keys + v * a.value_dim + (c - 2 * a.key_dim);
         float newest;
-        row[c] = silu_of(convolved(a.of, span, s, s.runs[0], of, a.conv, token, channel, &newest));
+        row[c] = silu_of(convolved(a.of, span, s, s.runs[0], of, a.conv, token, one_of(a.of, channel), &newest));
       }
       const float* kept = is_new ? nullptr : kept_row(a.of, s, of, token) + a.of.n;
       for (uint32_t key = thread; key < n_fades; key += blockDim.x)
@@ -156,17 +193,112 @@ LINNET_KERNEL(kStateThreads) delta_heads(const DeltaArgs a) {
   }
 }
 
-LINNET_KERNEL(kStateThreads) delta_keep(const DeltaArgs a) {
-  const uint32_t row = blockIdx.x / a.pieces, c = blockIdx.x % a.pieces * kStateThreads + threadIdx.x;
-  if (c >= a.of.row_floats) return;
-  const uint32_t i = a.of.row_span[row];
+// ---- Mamba-2 -----------------------------------------------------------------------------------------------------------------
+
+// Tokens rows[0], rows[1], .. of a channel whose keys follow each other: each key goes through all of them at once, so that the state is
+// read and written once, and the sums of tokens are as many chains.
+template <uint32_t kTokens, uint32_t kKeys>
+LINNET_ON_GPU void mamba_steps(const float* from, float* to, uint32_t keys, const MambaRow* rows, uint32_t x, uint32_t head, float skip,
+                               float (&out)[kTokens]) {
+  float fade[kTokens], d[kTokens];
+  for (uint32_t t = 0; t < kTokens; ++t) {
+    fade[t] = rows[t].fade[head];
+    d[t] = rows[t].dt[head] * rows[t].x[x];
+    out[t] = skip * rows[t].x[x];
+  }
+  uint32_t key = 0;
+#pragma unroll 1
+  for (; key + kKeys <= keys; key += kKeys) {
+    float s[kKeys];
+    for (uint32_t i = 0; i < kKeys; ++i) s[i] = from[(key + i) * kCudaDeltaPanel];
+    for (uint32_t i = 0; i < kKeys; i += 4)
+      for (uint32_t t = 0; t < kTokens; ++t) {
+        const float4 b = *reinterpret_cast<const float4*>(rows[t].b + key + i), c = *reinterpret_cast<const float4*>(rows[t].c + key + i);
+        s[i] = fma_of(b.x, d[t], fade[t] * s[i]), out[t] = fma_of(c.x, s[i], out[t]);
+        s[i + 1] = fma_of(b.y, d[t], fade[t] * s[i + 1]), out[t] = fma_of(c.y, s[i + 1], out[t]);
+        s[i + 2] = fma_of(b.z, d[t], fade[t] * s[i + 2]), out[t] = fma_of(c.z, s[i + 2], out[t]);
+        s[i + 3] = fma_of(b.w, d[t], fade[t] * s[i + 3]), out[t] = fma_of(c.w, s[i + 3], out[t]);
+      }
+    for (uint32_t i = 0; i < kKeys; ++i) to[(key + i) * kCudaDeltaPanel] = s[i];
+  }
+#pragma unroll 1
+  for (; key < keys; ++key) {
+    float s = from[key * kCudaDeltaPanel];
+    for (uint32_t t = 0; t < kTokens; ++t) s = fma_of(rows[t].b[key], d[t], fade[t] * s), out[t] = fma_of(rows[t].c[key], s, out[t]);
+    to[key * kCudaDeltaPanel] = s;
+  }
+}
+
+// One block a span and some heads of a group, which share B and C; a thread has a channel of a head's state. No channel reads another's,
+// so that tokens wait for each other where their rows are made alone.
+LINNET_KERNEL_MIN(kStateThreads, 2) mamba_heads(const MambaHeadsArgs a) {
+  LINNET_SHARED __align__(16) MambaRow rows[kMambaTokens];
+  const MambaShape& m = a.shape;
+  const uint32_t parts = (m.heads + a.block_heads - 1) / a.block_heads, item = blockIdx.x % (m.groups * parts), thread = threadIdx.x;
+  const uint32_t i = blockIdx.x / (m.groups * parts), group = item / parts, first = item % parts * a.block_heads;
+  const uint32_t count = m.heads - first < a.block_heads ? m.heads - first : a.block_heads, head_0 = group * m.heads + first;
+  const uint32_t keys = m.state_dim, n = 2 * keys + count * m.head_dim;
+  const CudaSpan span = a.of.spans[i];
   const CudaSlot& s = a.of.slots[i];
-  const uint32_t token = s.position + (row - a.of.spans[i].row);
-  if (token < s.keep_from) return;
-  kept_row(a.of, s, a.of.states[uint64_t{i} * a.of.states_stride], token)[c] =
-      c < a.of.n                   ? a.of.x[row * a.of.x_stride + c]
-      : c < a.of.n + a.value_heads ? a.beta[row * a.beta_stride + (c - a.of.n)]
-                                   : a.alpha[row * a.alpha_stride + (c - a.of.n - a.value_heads)];
+  float* of = a.of.states[uint64_t{i} * a.of.states_stride];
+  for (uint32_t r = 0; r < s.n_runs; ++r) {
+    const CudaSlotRun run = s.runs[r];
+    for (uint32_t token = run.first, end = run.first + run.n, some; token < end; token += some) {
+      some = end - token < kMambaTokens ? end - token : kMambaTokens;
+      block_sync();  // the rows before have been read
+#pragma unroll 1
+      for (uint32_t c = thread; c < some * count; c += blockDim.x) {
+        const uint32_t t = c / count, h = c % count, now = token + t;
+        float dt = softplus(now < s.position ? kept_row(a.of, s, of, now)[a.of.n + head_0 + h]
+                                             : a.dt[(span.row + (now - s.position)) * a.dt_stride + head_0 + h]);
+        if (dt < a.dt_min) dt = a.dt_min;
+        if (a.dt_max > 0 && dt > a.dt_max) dt = a.dt_max;
+        rows[t].dt[h] = dt;
+        rows[t].fade[h] = exp_one(a.a[head_0 + h] * dt);
+      }
+#pragma unroll 1
+      for (uint32_t c = thread; c < n; c += blockDim.x) {
+        const StateChannel channel =
+            of_piece(a.of, m, group, first / kCudaMambaHeads, c < 2 * keys ? c : c + first % kCudaMambaHeads * m.head_dim);
+        const float bias = a.conv_bias ? a.conv_bias[channel.channel] : 0.0f;
+#pragma unroll 1
+        for (uint32_t t = 0; t < some; ++t) {
+          float newest, v = convolved(a.of, span, s, s.runs[0], of, a.conv, token + t, channel, &newest);
+          if (a.conv_bias) v = v + bias;
+          (c < keys ? rows[t].b[c] : c < 2 * keys ? rows[t].c[c - keys] : rows[t].x[c - 2 * keys]) = silu_of(v);
+        }
+      }
+      block_sync();
+      const uint32_t width = (m.head_dim + kCudaDeltaPanel - 1) / kCudaDeltaPanel * kCudaDeltaPanel, head = thread / width,
+                     j = thread % width;
+      if (head >= count) continue;
+      float* const state =
+          of + (head_0 + head) * (uint64_t{width} * keys) + j / kCudaDeltaPanel * kCudaDeltaPanel * keys + j % kCudaDeltaPanel;
+      const float* from = state + uint64_t{token == run.first ? run.from : run.to} * a.of.state_floats;
+      float* to = state + uint64_t{run.to} * a.of.state_floats;
+      if (j >= m.head_dim) {  // channels that fill up the last panel
+        for (uint32_t key = 0; key < keys && from != to; ++key) to[key * kCudaDeltaPanel] = from[key * kCudaDeltaPanel];
+        continue;
+      }
+      const uint32_t x = head * m.head_dim + j;
+      const float skip = a.skip[head_0 + head];
+      const auto give = [&](uint32_t now, float y) {
+        if (now >= s.position) a.y[(span.row + (now - s.position)) * a.y_stride + head_0 * m.head_dim + x] = y;
+      };
+      if (some == kMambaTokens) {
+        float out[kMambaTokens];
+        mamba_steps<kMambaTokens, 4>(from, to, keys, rows, x, head, skip, out);
+        for (uint32_t t = 0; t < kMambaTokens; ++t) give(token + t, out[t]);
+        continue;
+      }
+#pragma unroll 1
+      for (uint32_t t = 0; t < some; ++t) {
+        float out[1];
+        mamba_steps<1, 16>(t ? to : from, to, keys, rows + t, x, head, skip, out);
+        give(token + t, out[0]);
+      }
+    }
+  }
 }
 
 }  // namespace linnet

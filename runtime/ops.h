@@ -271,7 +271,6 @@ struct Ops {
   void (*attention)(const Worker&, const AttentionArgs&);
   void (*short_conv)(const Worker&, const ShortConvArgs&);
   void (*delta_net)(const Worker&, const DeltaNetArgs&);
-  // nullptr: there is no such operation, and models that need it are refused.
   void (*mamba)(const Worker&, const MambaArgs&);
   void (*gated_norm)(const Worker&, const GatedNormArgs&);
   // Of every row, with t = tanh(what its router says / n): x_i + the sum of coefs[i][j] t x_j, coefs (kStreams, kStreams, kStreams),

@@ -486,6 +486,59 @@ TEST_CASE("CUDA carries the states of gated delta nets on as the CPU, through ca
   CHECK((seen.two_runs > 10 && seen.replays > 10));
 }
 
+TEST_CASE("CUDA carries the states of Mamba-2 on as the CPU, through calls, chunks, cancels and rollbacks", "[cuda][states]") {
+  Random r(29);
+  Carried seen{};
+  for (uint32_t round = 0; round < (kSlow ? 6 : 24); ++round) {
+    Twins t(500 + round);
+    t.queue.q.n_sms = round % 2 ? 1 : 8;  // how many heads a block has
+    const uint32_t groups = pick(r, 1, 3), of_group = pick(r, 1, 9), heads = groups * of_group,
+                   head_dim = round == 0 ? kMostDeltaDim : pick(r, 1, 70), state_dim = round == 1 ? kMostDeltaDim : pick(r, 1, 70),
+                   taps = pick(r, 2, 4), inner = heads * head_dim, n = inner + 2 * groups * state_dim;
+    INFO("round " << round << ": " << heads << " heads of " << head_dim << " in " << groups << " groups of " << state_dim);
+    const auto conv = t.take(normal(r, size_t{n} * taps), false), bias = t.take(normal(r, n), false),
+               skip = t.take(normal(r, heads), false);
+    std::vector<float> rates = normal(r, heads);
+    for (float& a : rates) a = -std::fabs(a);
+    const auto a = t.take(rates, false);
+    const SlotPlan plan = {
+        heads * delta_state_floats(state_dim, head_dim) + (taps - 1) * (inner + groups * mamba_pieces(of_group) * 2 * state_dim),
+        n + heads};
+    carry_on(r, t, plan, &seen, [&](TwinSlots& s, const std::vector<RowSpan>& spans, uint32_t m) {
+      const size_t x_stride = n + 3, dt_stride = heads + 1, y_stride = size_t{inner} + 5;
+      const auto x = t.take(normal(r, m * x_stride)), dt = t.take(normal(r, m * dt_stride, 3)), y = t.take(normal(r, m * y_stride));
+      const auto args = [&](const Cache& c, auto of) {
+        MambaArgs d{};
+        d.slots = &c.slots, d.layer = 1, d.spans = spans.data(), d.n_spans = static_cast<uint32_t>(spans.size());
+        d.heads = heads, d.groups = groups, d.head_dim = head_dim, d.state_dim = state_dim, d.taps = taps;
+        d.dt_min = round % 3 ? 0.0f : 0.25f, d.dt_max = round % 3 ? 0.0f : 2.0f;
+        d.conv = of(conv), d.conv_bias = round % 4 ? of(bias) : nullptr, d.a = of(a), d.skip = of(skip), d.x = of(x), d.dt = of(dt);
+        d.y = of(y), d.x_stride = x_stride, d.dt_stride = dt_stride, d.y_stride = y_stride;
+        return d;
+      };
+      cpu_ops.mamba(t.cpu, args(s.cpu, [](const Two<float>& two) { return two.cpu; }));
+      cuda_ops.mamba(t.gpu, args(s.gpu, [](const Two<float>& two) { return two.gpu; }));
+    });
+  }
+  std::printf("%zu passes, %zu with two runs, %zu that went through kept rows again\n", seen.passes, seen.two_runs, seen.replays);
+  CHECK((seen.two_runs > 10 && seen.replays > 10));
+}
+
+TEST_CASE("CUDA gates and norms what comes out of Mamba-2 as the CPU", "[cuda][rows]") {
+  Random random(8);
+  for (uint32_t c = 0; c < 66; ++c) {
+    const uint32_t of_group = kLengths[c % 11], groups = pick(random, 1, 3), n = groups * of_group, m = pick(random, 1, 3);
+    const size_t stride = n + 3, gate_stride = n + pick(random, 0, 4);
+    Twins t(c);
+    const auto y = t.take(normal(random, m * stride, 3)), gate = t.take(normal(random, m * gate_stride, 4)), w = t.take(normal(random, n));
+    const bool first = c & 1, weights = c % 5;
+    cpu_ops.gated_norm(t.cpu, {gate.cpu, gate_stride, y.cpu, stride, weights ? w.cpu : nullptr, 1e-5f, groups, first, m, n});
+    cuda_ops.gated_norm(t.gpu, {gate.gpu, gate_stride, y.gpu, stride, weights ? w.gpu : nullptr, 1e-5f, groups, first, m, n});
+    CAPTURE(c, of_group, groups, m, first, weights);
+    CHECK(t.same());
+  }
+}
+
 TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
   Random random(6);
   constexpr uint32_t kVocabs[] = {5, 300, 1024, 4096, 4097, 9000, 12500};

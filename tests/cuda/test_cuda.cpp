@@ -80,7 +80,7 @@ Tokens random_tokens(uint32_t n, uint32_t n_vocab, uint32_t seed) {
 }
 
 // Goldens of each kind of layers with a state.
-constexpr const char* kWithStates[] = {"lfm2", "qwen3-5", "kimi-linear"};
+constexpr const char* kWithStates[] = {"lfm2", "qwen3-5", "kimi-linear", "granite4-h", "falcon-h1"};
 
 // Logits of the last rows of a prompt, then of tokens decoded one by one.
 std::vector<Row> walk(const Model& model, const Tokens& tokens, uint32_t kv, uint32_t n_decode, uint32_t chunk = 0) {
@@ -138,7 +138,15 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
               {"qwen3-5-moe", LINNET_I8G64, LINNET_I8, 20},
               {"qwen3-next", LINNET_I8G32, LINNET_I8, 20},
               {"olmo-hybrid", LINNET_I8G128, LINNET_I8, 20},
-              {"kimi-linear", LINNET_I8G32, LINNET_I8, 20}};
+              {"kimi-linear", LINNET_I8G32, LINNET_I8, 20},
+              {"granite4-h", LINNET_I8G128, LINNET_I8, 40},
+              {"granite4-h-moe", LINNET_I8G64, LINNET_I8, 20},
+              {"mamba2", LINNET_I8, LINNET_I8, 20},
+              {"bamba", LINNET_I8G32, LINNET_I8, 20},
+              {"nemotron-h", LINNET_I8G64, LINNET_I8, 40},
+              {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 20},
+              {"falcon-h1", LINNET_I8G128, LINNET_I8, 40},
+              {"falcon-h1-norm", LINNET_I8G32, LINNET_I8, 20}};
   FakeCuda fake(setup());
   size_t compared = 0;
   for (const auto& r : runs) {
@@ -408,7 +416,7 @@ TEST_CASE("sequences on CUDA: batches, forks, rollback, oldest tokens dropped, c
 
 TEST_CASE("saved sequences move between CPU and CUDA") {
   FakeCuda fake(setup());
-  for (const char* name : {"gemma3", "deepseek-v2", "lfm2", "qwen3-5"}) {
+  for (const char* name : {"gemma3", "deepseek-v2", "lfm2", "qwen3-5", "nemotron-h", "falcon-h1"}) {
     INFO(name);
     const std::string src = std::string("tests/golden/") + name;
     const Model cpu(src, LINNET_I8G128);
