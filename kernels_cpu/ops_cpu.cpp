@@ -472,7 +472,6 @@ const Ops cpu_ops = {
     .act_mul = act_mul,
     .gate_up = gate_up,
     .gate_up_rows = kGateUpRows,
-    .weighs_experts = true,
     .route = cpu_route,
     .gather = gather,
     .gemm_experts = gemm_experts,

@@ -77,6 +77,7 @@ void cuda_rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_
 void cuda_scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
 void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
                   QuantRows* q);
+void cuda_xielu(const Worker& w, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
 void cuda_check_finite(const Worker& w, const float* x, size_t stride, uint32_t m,
                        uint32_t n);  // sets q.not_finite where a float is infinite or NaN
 struct CudaQuant;                    // rows_args.h

@@ -92,6 +92,12 @@ void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float
   cuda_launch(queue, kCuda_act_mul_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
 }
 
+void cuda_xielu(const Worker& w, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q) {
+  CudaQueue& queue = cuda_queue(w);
+  const XieluArgs a = {x, by, stride, n, pieces_of(n), cuda_quant(queue, q)};
+  cuda_launch(queue, kCuda_xielu_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
+}
+
 void cuda_check_finite(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n) {
   CudaQueue& queue = cuda_queue(w);
   const FiniteArgs a = {x, stride, queue.not_finite, n, pieces_of(n)};

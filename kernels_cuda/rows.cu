@@ -220,6 +220,24 @@ LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
   if (a.q.kind) quantize_quad(a.q, row, i, a.n, v);
 }
 
+LINNET_KERNEL(kRowThreads) xielu_rows(const XieluArgs a) {
+  LINNET_SHARED float by[2];  // what is made of alpha_p and alpha_n
+  const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  const float beta = a.by[2], eps = a.by[3];
+  if (threadIdx.x < 2) by[threadIdx.x] = (threadIdx.x ? beta : 0.0f) + softplus(a.by[threadIdx.x]);
+  block_sync();
+  float v[4];
+  load_quad(a.x + row * a.stride, i, a.n, v);
+  for (uint32_t j = 0; j < 4; ++j) {
+    const float x = v[j], line = beta * x;
+    const ExpParts e = exp_parts(x < eps ? x : eps);
+    const float less = fma_of(e.q * e.r, e.power, e.power - 1.0f) - x;
+    v[j] = x > 0 ? fma_of(by[0] * x, x, line) : fma_of(by[1], less, line);
+  }
+  store_quad(a.x + row * a.stride, i, a.n, v);
+  if (a.q.kind) quantize_quad(a.q, row, i, a.n, v);
+}
+
 // As row_sum, of a head by one warp.
 LINNET_ON_GPU float head_sum(bool squares, const float* x, uint32_t n, float mean) {
   float s = 0;

@@ -62,6 +62,14 @@ struct ActMulArgs {
   float limit;
   CudaQuant q;
 };
+// by: of ops.h.
+struct XieluArgs {
+  float* x;
+  const float* by;
+  uint64_t stride;
+  uint32_t n, pieces;
+  CudaQuant q;
+};
 // Of every head: a norm (kind), RoPE, an RMS norm after it (after).
 struct RopeArgs {
   float* x;

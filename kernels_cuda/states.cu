@@ -102,25 +102,6 @@ LINNET_KERNEL(kStateThreads) keep_rows(const KeepArgs a) {
 
 // ---- gated delta nets -------------------------------------------------------------------------------------------------------
 
-// rope_log of rope.cpp.
-LINNET_ON_GPU double log_of(double x) {
-  uint64_t bits = double_bits(x);
-  int e = static_cast<int>(bits >> 52 & 0x7FF) - 1023;
-  bits = (bits & 0xFFFFFFFFFFFFFull) | 0x3FF0000000000000ull;
-  double m = double_of(bits);
-  if (m > 1.4142135623730951) {
-    m *= 0.5;
-    ++e;
-  }
-  const double t = (m - 1) / (m + 1), t2 = t * t;
-  double sum = 0;
-  for (int k = 23; k >= 1; k -= 2) sum = sum * t2 + 1.0 / k;
-  return e * 6.93147180369123816490e-01 + (e * 1.90821492927058770002e-10 + 2 * t * sum);
-}
-LINNET_ON_GPU float softplus(float x) {
-  const float e = exp_one(-abs_of(x));
-  return static_cast<float>((x > 0 ? static_cast<double>(x) : 0) + log_of(1 + static_cast<double>(e)));
-}
 LINNET_ON_GPU float sigmoid_of(float x) { return 1.0f / (1.0f + exp_one(-x)); }
 LINNET_ON_GPU float silu_of(float x) { return x / (1.0f + exp_one(-x)); }
 

@@ -283,7 +283,7 @@ struct Ops {
   // x = max(x - (mean + cut * standard deviation of its row), 0).
   void (*sparsify)(const Worker&, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
   // x = xIELU(x), by = (alpha_p, alpha_n, beta, eps), of which softplus(alpha_p) and beta + softplus(alpha_n) count (kernels.h); quantised
-  // too where q != nullptr. nullptr: there is no such operation, and models that need it are refused.
+  // too where q != nullptr.
   void (*xielu)(const Worker&, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
@@ -297,7 +297,6 @@ struct Ops {
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
                   QuantRows* to);
   uint32_t gate_up_rows;
-  bool weighs_experts;  // whether route() knows Router::weigh and mixer: models that need it are refused elsewhere
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where

@@ -224,6 +224,25 @@ TEST_CASE("CUDA activations give the bits of the CPU", "[cuda][rows]") {
   }
 }
 
+TEST_CASE("CUDA's xIELU gives the bits of the CPU", "[cuda][rows]") {
+  Random random(9);
+  for (uint32_t c = 0; c < 55; ++c) {
+    const uint32_t n = kLengths[c % 11], m = pick(random, 1, 3);
+    const Kind kind = kKinds[c % 5];
+    const size_t stride = align_up(n, 16);
+    Twins t(c);
+    const auto x = t.take(normal(random, m * stride, c % 9 == 0 ? 60.0f : c % 2 ? 2.0f : 1e-4f));
+    std::vector<float> by = normal(random, 4);
+    by[3] = c % 4 ? -1e-6f : -0.5f;
+    const auto with = t.take(by);
+    const auto q = t.quant(kind.format, kind.group, m, n);
+    cpu_ops.xielu(t.cpu, x.cpu, stride, with.cpu, m, n, q.cpu);
+    cuda_ops.xielu(t.gpu, x.gpu, stride, with.gpu, m, n, q.gpu);
+    CAPTURE(c, n, m);
+    CHECK(t.same());
+  }
+}
+
 TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda][experts]") {
   Random random(5);
   struct Shape {
@@ -231,8 +250,9 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
   };
   constexpr Shape kShapes[] = {{8, 2, 0, 0, 0},  {60, 4, 0, 0, 0},      {256, 8, 8, 4, 2}, {16, 1, 0, 0, 0},
                                {64, 6, 8, 3, 1}, {1024, 22, 64, 40, 3}, {3, 3, 0, 0, 0},   {128, 8, 0, 0, 0}};
-  for (uint32_t c = 0; c < 32; ++c) {
-    const Shape& s = kShapes[c % 8];
+  for (uint32_t c = 0; c < 40; ++c) {
+    const bool mixer = c >= 32;
+    const Shape s = mixer ? Shape{c == 39 ? 1024 : c - 30, 2, 0, 0, 0} : kShapes[c % 8];
     const uint32_t m = c % 4 == 0 ? 1 : pick(random, 1, 48), n_pairs = m * s.n_active, k = kLengths[pick(random, 0, 7)],
                    most = c % 3 ? 0 : pick(random, 1, 4);
     const size_t stride = align_up(s.n_experts, 16), d_stride = align_up(k, 16);
@@ -242,9 +262,21 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
       for (float& v : scores) v = std::round(v * 2) / 2;  // ties
     const auto logits = t.take(scores, false);
     const auto correction = t.take(normal(random, s.n_experts, 0.1f));
-    const bool corrected = c & 2;
-    const auto router = [&](const float* by) {
-      return Router{s.n_experts, s.n_active, c / 2 % 2, c / 4 % 2, s.n_groups, s.top_groups, s.group_best, 1.5f, corrected ? by : nullptr};
+    const auto factors = t.take(normal(random, s.n_experts));
+    const bool corrected = (c & 2) && !mixer, weighed = c % 3 == 1;
+    const auto router = [&](const float* by, const float* weigh) {
+      return Router{s.n_experts,
+                    s.n_active,
+                    mixer ? 0 : c / 2 % 2,
+                    mixer ? 0 : c / 4 % 2,
+                    s.n_groups,
+                    s.top_groups,
+                    s.group_best,
+                    1.5f,
+                    corrected ? by : nullptr,
+                    weighed && !mixer ? weigh : nullptr,
+                    mixer,
+                    c & 1 ? 0.5f : 0.02f};
     };
     const auto experts = t.take<uint32_t>(n_pairs), places = t.take<uint32_t>(n_pairs), from = t.take<uint32_t>(n_pairs),
                first = t.take<uint32_t>(s.n_experts + 2), active = t.take<uint32_t>(s.n_experts), n_active = t.take<uint32_t>(1);
@@ -265,8 +297,10 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
     t.queue.q.pass.spans = reinterpret_cast<const CudaSpan*>(t.queue.memory.copy(spans, 2));
     t.queue.q.pass.row_span = t.queue.memory.copy(span_of.data(), m);
     const RowSpan* const host_spans = cut ? spans : spans + 1;
-    cpu_ops.route(t.cpu, router(correction.cpu), {most, host_spans, cut ? 2u : 1u, chosen.cpu, chosen_stride}, logits.cpu, stride, m, cpu);
-    cuda_route(t.gpu, router(correction.gpu), {most, nullptr, cut ? 2u : 1u, chosen.gpu, chosen_stride}, logits.gpu, stride, m, gpu);
+    cpu_ops.route(t.cpu, router(correction.cpu, factors.cpu), {most, host_spans, cut ? 2u : 1u, chosen.cpu, chosen_stride}, logits.cpu,
+                  stride, m, cpu);
+    cuda_route(t.gpu, router(correction.gpu, factors.gpu), {most, nullptr, cut ? 2u : 1u, chosen.gpu, chosen_stride}, logits.gpu, stride, m,
+               gpu);
     std::fill_n(active.cpu + *n_active.cpu, s.n_experts - *n_active.cpu, 0u);  // says nothing
     std::fill_n(active.gpu + *n_active.cpu, s.n_experts - *n_active.cpu, 0u);
     CAPTURE(c, s.n_experts, s.n_active, m, most, k);

@@ -146,7 +146,9 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
               {"nemotron-h", LINNET_I8G64, LINNET_I8, 40},
               {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 20},
               {"falcon-h1", LINNET_I8G128, LINNET_I8, 40},
-              {"falcon-h1-norm", LINNET_I8G32, LINNET_I8, 20}};
+              {"falcon-h1-norm", LINNET_I8G32, LINNET_I8, 20},
+              {"apertus", LINNET_I8G128, LINNET_I8, 20},
+              {"phimoe", LINNET_I8G64, LINNET_I8, 40}};
   FakeCuda fake(setup());
   size_t compared = 0;
   for (const auto& r : runs) {
