@@ -33,6 +33,9 @@ CudaSlot cuda_slot(const Slots& slots, uint32_t seq) {
 
 namespace {
 
+constexpr uint32_t kDeltaOwn = 8192;  // of delta_heads
+static_assert(sizeof(DeltaRow) <= kDeltaOwn - 512);
+
 uint32_t pieces_of(uint32_t n) { return (n + kStateThreads - 1) / kStateThreads; }
 uint32_t rows_of(const RowSpan* spans, uint32_t n_spans) {
   uint32_t m = 0;
@@ -83,6 +86,10 @@ void cuda_delta_net(const Worker& w, const DeltaNetArgs& of) {
   CudaQueue& q = cuda_queue(w);
   const uint32_t channels = 2 * of.key_heads * of.key_dim + of.value_heads * of.value_dim;
   const float dim = static_cast<float>(of.key_dim);
+  // A prompt's tokens find the state in the block's memory, where that has room for it; a decoded one reads and writes it once anyway.
+  const uint32_t threads = (of.value_dim + 31) / 32 * 32, held = of.key_dim * threads * static_cast<uint32_t>(sizeof(float)),
+                 m = rows_of(of.spans, of.n_spans);
+  const bool hold = m > of.n_spans && held + kDeltaOwn <= q.shared_bytes;
   const DeltaArgs a = {state_args(q, *of.slots, of.layer, of.x, of.x_stride, of.value_heads * delta_state_floats(of.key_dim, of.value_dim),
                                   channels, of.taps, false),
                        of.conv,
@@ -100,14 +107,14 @@ void cuda_delta_net(const Worker& w, const DeltaNetArgs& of) {
                        of.value_dim,
                        of.tiled,
                        of.by_key,
+                       hold,
                        of.beta_scale,
                        of.eps,
                        1e-6f / dim,
                        1 / dim,
                        1 / __builtin_sqrtf(dim)};
-  const uint32_t threads = (of.value_dim + 31) / 32 * 32;
-  cuda_launch(q, kCuda_delta_heads, {of.n_spans * of.value_heads, 1, 1}, threads, 0, &a);
-  keep(q, {a.of, of.beta, of.alpha, of.beta_stride, of.alpha_stride, of.value_heads, 0}, rows_of(of.spans, of.n_spans));
+  cuda_launch(q, kCuda_delta_heads, {of.n_spans * of.value_heads, 1, 1}, threads, hold ? held : 0, &a);
+  keep(q, {a.of, of.beta, of.alpha, of.beta_stride, of.alpha_stride, of.value_heads, 0}, m);
   carry_on(q, a.of, of.n_spans, channels);
 }
 

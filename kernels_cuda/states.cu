@@ -112,10 +112,11 @@ LINNET_ON_GPU float rms_inverse(const float* x, uint32_t n, float eps) {
   return 1.0f / sqrt_of(tree_sum(s) / static_cast<float>(n) + eps);
 }
 
-// One block a span and value head; a thread has a channel of its state, whose keys follow each other.
-LINNET_KERNEL(kStateThreads) delta_heads(const DeltaArgs a) {
-  LINNET_SHARED float row[3 * kCudaMostDelta];  // q | k | v before q and k are of length 1
-  LINNET_SHARED float keys[2 * kCudaMostDelta], fades[kCudaMostDelta], out[kCudaMostDelta], beta[1];
+// One block a span and value head; a thread has a channel of its state, whose keys follow each other. hold: the block's memory has the
+// state while several tokens go through it.
+LINNET_KERNEL_MIN(kStateThreads, 2) delta_heads(const DeltaArgs a) {
+  LINNET_SHARED DeltaRow m;
+  LINNET_DYNAMIC_SHARED(held);
   const uint32_t i = blockIdx.x / a.value_heads, v = blockIdx.x % a.value_heads, values = a.value_heads / a.key_heads, thread = threadIdx.x;
   const uint32_t head = a.tiled ? v % a.key_heads : v / values, all_keys = a.key_heads * a.key_dim, n_fades = a.by_key ? a.key_dim : 1;
   const CudaSpan span = a.of.spans[i];
@@ -126,51 +127,81 @@ LINNET_KERNEL(kStateThreads) delta_heads(const DeltaArgs a) {
   for (uint32_t r = 0; r < s.n_runs; ++r) {
     const CudaSlotRun run = s.runs[r];
     const float* from = of + uint64_t{run.from} * a.of.state_floats + at;
-    float* to = of + uint64_t{run.to} * a.of.state_floats + at;
+    float *to = of + uint64_t{run.to} * a.of.state_floats + at, *const state = to;
+    const bool holds = a.hold && run.n > 1;
+    const uint32_t step = holds ? blockDim.x : kCudaDeltaPanel;  // from key to key; a thread's own are nobody else's
+    if (holds) {
+      to = reinterpret_cast<float*>(held) + thread;
+#pragma unroll 8
+      for (uint32_t key = 0; key < a.key_dim; ++key) to[key * step] = from[key * kCudaDeltaPanel];
+      from = to;
+    }
+#pragma unroll 1
     for (uint32_t token = run.first; token < run.first + run.n; ++token, from = to) {
       const bool is_new = token >= s.position;
       const uint64_t new_row = span.row + (token - s.position);
+#pragma unroll 1
       for (uint32_t c = thread; c < 2 * a.key_dim + a.value_dim; c += blockDim.x) {
         const uint32_t channel = c < a.key_dim       ? head * a.key_dim + c
                                  : c < 2 * a.key_dim ? all_keys + head * a.key_dim + (c - a.key_dim)
                                                      : 2 * all_keys + v * a.value_dim + (c - 2 * a.key_dim);
         float newest;
-        row[c] = silu_of(convolved(a.of, span, s, s.runs[0], of, a.conv, token, one_of(a.of, channel), &newest));
+        m.row[c] = silu_of(convolved(a.of, span, s, s.runs[0], of, a.conv, token, one_of(a.of, channel), &newest));
       }
       const float* kept = is_new ? nullptr : kept_row(a.of, s, of, token) + a.of.n;
+#pragma unroll 1
       for (uint32_t key = thread; key < n_fades; key += blockDim.x)
-        fades[key] = exp_one(a.a[v] * softplus(is_new ? a.alpha[new_row * a.alpha_stride + uint64_t{v} * n_fades + key]
-                                                      : kept[a.value_heads + v * n_fades + key]));
-      if (thread == 0) beta[0] = a.beta_scale * sigmoid_of(is_new ? a.beta[new_row * a.beta_stride + v] : kept[v]);
+        m.fades[key] = exp_one(a.a[v] * softplus(is_new ? a.alpha[new_row * a.alpha_stride + uint64_t{v} * n_fades + key]
+                                                        : kept[a.value_heads + v * n_fades + key]));
+      if (thread == 0) m.beta = a.beta_scale * sigmoid_of(is_new ? a.beta[new_row * a.beta_stride + v] : kept[v]);
       block_sync();
-      const float q_inverse = rms_inverse(row, a.key_dim, a.l2_eps), k_inverse = rms_inverse(row + a.key_dim, a.key_dim, a.l2_eps);
-      for (uint32_t c = thread; c < 2 * a.key_dim; c += blockDim.x)
-        keys[c] = c < a.key_dim ? (row[c] * q_inverse) * a.q_by : (row[c] * k_inverse) * a.k_by;
+      const float q_inverse = rms_inverse(m.row, a.key_dim, a.l2_eps), k_inverse = rms_inverse(m.row + a.key_dim, a.key_dim, a.l2_eps);
+#pragma unroll 1
+      for (uint32_t c = thread; c < a.key_dim; c += blockDim.x) {
+        m.q[c] = (m.row[c] * q_inverse) * a.q_by;
+        m.k[c] = (m.row[a.key_dim + c] * k_inverse) * a.k_by;
+      }
       block_sync();
       if (thread < a.value_dim) {
-        const float *q = keys, *k = keys + a.key_dim, fade = fades[0];
+        const float fade = m.fades[0];
         float read = 0, o = 0;
+#pragma unroll 8
         for (uint32_t key = 0; key < a.key_dim; ++key) {
-          const float x = from[key * kCudaDeltaPanel];
-          read = fma_of(k[key], a.by_key ? fades[key] * x : x, read);
+          const float x = from[key * step];
+          read = fma_of(m.k[key], a.by_key ? m.fades[key] * x : x, read);
         }
-        const float d = beta[0] * (row[2 * a.key_dim + thread] - (a.by_key ? read : fade * read));
-        for (uint32_t key = 0; key < a.key_dim; ++key) {
-          const float x = fma_of(k[key], d, (a.by_key ? fades[key] : fade) * from[key * kCudaDeltaPanel]);
-          to[key * kCudaDeltaPanel] = x;
-          o = fma_of(q[key], x, o);
+        const float d = m.beta * (m.row[2 * a.key_dim + thread] - (a.by_key ? read : fade * read));
+        constexpr uint32_t kSome = 8;  // are read before the first is written
+        uint32_t key = 0;
+#pragma unroll 1
+        for (; key + kSome <= a.key_dim; key += kSome) {
+          float x[kSome];
+          for (uint32_t j = 0; j < kSome; ++j) x[j] = from[(key + j) * step];
+          for (uint32_t j = 0; j < kSome; ++j) {
+            x[j] = fma_of(m.k[key + j], d, (a.by_key ? m.fades[key + j] : fade) * x[j]);
+            o = fma_of(m.q[key + j], x[j], o);
+          }
+          for (uint32_t j = 0; j < kSome; ++j) to[(key + j) * step] = x[j];
         }
-        out[thread] = o;
+#pragma unroll 1
+        for (; key < a.key_dim; ++key) {
+          const float x = fma_of(m.k[key], d, (a.by_key ? m.fades[key] : fade) * from[key * step]);
+          to[key * step] = x;
+          o = fma_of(m.q[key], x, o);
+        }
+        m.out[thread] = o;
       } else if (from != to) {  // channels that fill up the last panel
-        for (uint32_t key = 0; key < a.key_dim; ++key) to[key * kCudaDeltaPanel] = from[key * kCudaDeltaPanel];
+        for (uint32_t key = 0; key < a.key_dim; ++key) to[key * step] = from[key * step];
       }
       block_sync();
-      const float inverse = rms_inverse(out, a.value_dim, a.eps);
+      const float inverse = rms_inverse(m.out, a.value_dim, a.eps);
       if (is_new && thread < a.value_dim) {  // y: the gate before
         float* y = a.y + new_row * a.y_stride + v * a.value_dim + thread;
-        *y = (a.by_key ? sigmoid_of(*y) : silu_of(*y)) * ((out[thread] * inverse) * a.norm[thread]);
+        *y = (a.by_key ? sigmoid_of(*y) : silu_of(*y)) * ((m.out[thread] * inverse) * a.norm[thread]);
       }
     }
+#pragma unroll 8
+    for (uint32_t key = 0; key < a.key_dim && holds; ++key) state[key * kCudaDeltaPanel] = to[key * step];
   }
 }
 

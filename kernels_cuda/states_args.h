@@ -48,8 +48,14 @@ struct DeltaArgs {
   const float *conv, *a, *norm, *beta, *alpha;
   float* y;
   uint64_t beta_stride, alpha_stride, y_stride;
-  uint32_t key_heads, value_heads, key_dim, value_dim, tiled, by_key;
+  uint32_t key_heads, value_heads, key_dim, value_dim, tiled, by_key, hold;
   float beta_scale, eps, l2_eps, q_by, k_by;
+};
+// A token's, in a block's memory.
+struct DeltaRow {
+  float q[kCudaMostDelta], k[kCudaMostDelta], fades[kCudaMostDelta];
+  float row[3 * kCudaMostDelta];  // q | k | v before q and k are of length 1
+  float out[kCudaMostDelta], beta;
 };
 // MambaArgs of ops.h, whose rows that are kept have x, then dt.
 inline constexpr uint32_t kMambaTokens = 8;  // that a block goes through at a time
