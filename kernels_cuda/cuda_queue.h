@@ -78,6 +78,11 @@ void cuda_scale_rows(const Worker& w, float* x, size_t stride, const float* fact
 void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
                   QuantRows* q);
 void cuda_xielu(const Worker& w, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
+void cuda_predict(const Worker& w, const Streams& s, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to);
+void cuda_correct(const Worker& w, const Streams& s, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride,
+                  float* x);
+void cuda_match(const Worker& w, float* x, const float* like, size_t stride, uint32_t m, uint32_t n);
+void cuda_sparsify(const Worker& w, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
 void cuda_check_finite(const Worker& w, const float* x, size_t stride, uint32_t m,
                        uint32_t n);  // sets q.not_finite where a float is infinite or NaN
 struct CudaQuant;                    // rows_args.h

@@ -14,7 +14,7 @@
   X(gemv_q5_0) X(gemm16_q5_0) X(gemm64_q5_0) X(gemv_q3_k) X(gemm16_q3_k) X(gemm64_q3_k) \
   X(gemv_q2_k) X(gemm16_q2_k) X(gemm64_q2_k) X(gemv_q4_1) X(gemm16_q4_1) X(gemm64_q4_1) \
   X(gemv_q5_1) X(gemm16_q5_1) X(gemm64_q5_1)
-#define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(gated_norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(xielu_rows) X(rope_heads)              \
+#define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(gated_norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(xielu_rows) X(predict_rows) X(correct_rows) X(match_rows) X(sparsify_rows) X(rope_heads)              \
   X(check_finite)
 #define LINNET_CUDA_EXPERTS_KERNELS(X) X(route_rows) X(group_pairs) X(limit_pairs) X(gather_pairs) X(combine_pairs)
 #define LINNET_CUDA_FLASH_KERNELS(X) X(kv_append) X(flash_sinks) X(flash8_i8) X(flash16_i8) X(flash8) X(flash16) X(flash_merge)

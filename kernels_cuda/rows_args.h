@@ -70,6 +70,28 @@ struct XieluArgs {
   uint32_t n, pieces;
   CudaQuant q;
 };
+// Streams of ops.h; scale, of correct alone: (n).
+inline constexpr uint32_t kCudaStreams = 4, kCudaStreamRouter = 16;
+struct StreamsArgs {
+  float* streams;
+  uint64_t apart;
+  const float *router, *coefs, *scale;
+  float* x;
+  uint64_t stride;
+  uint32_t n, pieces;
+};
+struct MatchArgs {
+  float* x;
+  const float* like;
+  uint64_t stride;
+  uint32_t n;
+};
+struct SparsifyArgs {
+  float* x;
+  uint64_t stride;
+  uint32_t n;
+  float cut;
+};
 // Of every head: a norm (kind), RoPE, an RMS norm after it (after).
 struct RopeArgs {
   float* x;

@@ -32,7 +32,9 @@ struct RowTables {
   float* temperature;          // (C) of each row's queries, where the model has that
   float *cos, *sin;            // of each RoPE (C, n_pairs)
   float *sink_cos, *sink_sin;  // of each RoPE (C, kMaxSinks, n_pairs), with sinks
+  float* layer_rows;           // (C, layer_floats) of the tokens their rows of the embeddings of layers, where the host finds them
   uint32_t n_rows;             // C
+  uint32_t layer_floats;       // n_layers * layer_embd; 0: operations find them, or there are none
   uint32_t n_pairs[2];         // 0: there is no such RoPE
   // Where a row of RoPE r begins in cos and sin; times kMaxSinks, in the sinks' tables.
   size_t rope_at(uint32_t r, size_t row) const { return size_t{r} * n_rows * n_pairs[0] + row * n_pairs[r]; }
@@ -182,6 +184,11 @@ struct GatedNormArgs {
   uint32_t m, n;
 };
 
+// Of the embeddings of layers a token's n_layers rows begin here; tokens past the last have the first one's.
+inline uint32_t first_row_of(const Matrix& table, int32_t token, uint32_t n_layers) {
+  return static_cast<uint32_t>(token) < table.n / n_layers ? static_cast<uint32_t>(token) * n_layers : 0;
+}
+
 // Residual streams beside each other; those of a model with one are not here.
 inline constexpr uint32_t kStreams = 4;
 struct Streams {
@@ -235,8 +242,8 @@ struct Ops {
   void (*pace)(const Worker&);
   // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
   void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
-  // y(m * n_layers, k): of each token its n_layers rows of the table, (n_tokens * n_layers, k); tokens past the last have the first one's.
-  // nullptr: there is no such operation, and models that need it are refused.
+  // y(m * n_layers, k): of each token its n_layers rows of the table, (n_tokens * n_layers, k), as first_row_of() says. nullptr: the table
+  // is the host's alone, who finds them (RowTables::layer_rows).
   void (*embed_layers)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, uint32_t n_layers, float* y, size_t y_stride);
   // y = norm(x) for m rows of n; quantised too where q != nullptr.
   void (*norm)(const Worker&, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q);
@@ -274,7 +281,7 @@ struct Ops {
   void (*mamba)(const Worker&, const MambaArgs&);
   void (*gated_norm)(const Worker&, const GatedNormArgs&);
   // Of every row, with t = tanh(what its router says / n): x_i + the sum of coefs[i][j] t x_j, coefs (kStreams, kStreams, kStreams),
-  // becomes stream i, and the first one `to`. nullptr: there is no such operation, and models that need it are refused.
+  // becomes stream i, and the first one `to`.
   void (*predict)(const Worker&, const Streams&, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to);
   // x_i + (x - x_0) (1 + coefs[i] t), coefs (kStreams, kStreams), becomes stream i, then x = x_0 * scale (n).
   void (*correct)(const Worker&, const Streams&, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride, float* x);

@@ -243,6 +243,39 @@ TEST_CASE("CUDA's xIELU gives the bits of the CPU", "[cuda][rows]") {
   }
 }
 
+TEST_CASE("CUDA predicts, corrects and matches residual streams and makes gates sparse as the CPU", "[cuda][rows]") {
+  Random random(10);
+  for (uint32_t c = 0; c < 44; ++c) {
+    const uint32_t n = kLengths[c % 11], m = pick(random, 1, 3);
+    const size_t stride = align_up(n, 16), apart = (m + 2) * stride;
+    Twins t(c);
+    const auto streams = t.take(normal(random, kStreams * apart)),
+               router = t.take(normal(random, m * kPanel, 3.0f * static_cast<float>(n))), x = t.take(normal(random, m * stride)),
+               like = t.take(normal(random, m * stride, c % 4 ? 1.0f : 1e-9f)),
+               gates = t.take(normal(random, m * stride, c % 3 ? 1.0f : 30.0f)), scale = t.take(normal(random, n)),
+               coefs = t.take(normal(random, kStreams * kStreams * kStreams, 0.3f));
+    const Streams cpu = {streams.cpu, apart, router.cpu}, gpu = {streams.gpu, apart, router.gpu};
+    CAPTURE(c, n, m);
+    cpu_ops.predict(t.cpu, cpu, coefs.cpu, m, n, stride, x.cpu);
+    cuda_ops.predict(t.gpu, gpu, coefs.gpu, m, n, stride, x.gpu);
+    CHECK(t.same());
+    std::vector<float> changed = normal(random, m * stride);
+    std::copy(changed.begin(), changed.end(), x.cpu);
+    std::copy(changed.begin(), changed.end(), x.gpu);
+    cpu_ops.correct(t.cpu, cpu, coefs.cpu, scale.cpu, m, n, stride, x.cpu);
+    cuda_ops.correct(t.gpu, gpu, coefs.gpu, scale.gpu, m, n, stride, x.gpu);
+    CHECK(t.same());
+    const bool like_them = c & 1;
+    cpu_ops.match(t.cpu, like_them ? like.cpu : x.cpu, like_them ? x.cpu : like.cpu, stride, m, n);
+    cuda_ops.match(t.gpu, like_them ? like.gpu : x.gpu, like_them ? x.gpu : like.gpu, stride, m, n);
+    CHECK(t.same());
+    cpu_ops.sparsify(t.cpu, gates.cpu, stride, 1.645f, m, n);
+    cuda_ops.sparsify(t.gpu, gates.gpu, stride, 1.645f, m, n);
+    CHECK(t.same());
+    if (n > 100) CHECK(std::count(gates.gpu, gates.gpu + n, 0.0f) > n / 2);
+  }
+}
+
 TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda][experts]") {
   Random random(5);
   struct Shape {
