@@ -29,8 +29,6 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kFfnDownBias, i, &t.down_bias));
   LINNET_TRY(in.order(kFfnInOrder, i, &t.in_order));
   LINNET_TRY(in.vector(kFfnXielu, i, &t.xielu));
-  if (t.xielu && !in.backend.ops->xielu)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": xIELU is for CPUs alone");
   if (t.gate.panels && !same_rows(t.gate, t.up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;
