@@ -166,6 +166,7 @@ struct ModelSpec {
   uint32_t laurel_rank;       // of a branch beside attention
   double sparse_cut;          // in sparse layers gates lose their mean and so many standard deviations, and what is below 0 then
   double router_near;         // of kRouterMixer: logit x is near the best one b where (b - x) / max(|x|, b) is no more than this
+  uint32_t inner_norm;        // 1: what heads give, and act(gate) * up, is normed (RMS) before the matrix that goes back to d_model
   // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which
   // of AheadTensor they have.
   uint32_t n_ahead, ahead;
