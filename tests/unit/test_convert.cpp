@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "kernels_cpu/encode_blocks.h"
@@ -1103,6 +1106,27 @@ TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
   Source again;
   REQUIRE(source_from_gguf(out.at("again.gguf"), &again, &err) == LINNET_OK);
   CHECK(rows_of(again) == rows_of(moe));
+
+  // Beside NVFP4 `ffn_down_exps.scale` is what experts are weighed by, as ever, and no second-level factor.
+  f = experts;
+  f.remove(p + "expert_feed_forward_length");
+  f.u32(p + "expert_feed_forward_length", 64);
+  for (uint32_t i = 0; i < moe.spec.n_layers; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    *f.tensor(blk + "ffn_down_exps.weight") = {
+        blk + "ffn_down_exps.weight", {64, 24, 5}, kGgmlNVFP4, test::tensor_data(kGgmlNVFP4, 64 * 24 * 5, i)};
+    *f.tensor(blk + "ffn_gate_up_exps.weight") = {
+        blk + "ffn_gate_up_exps.weight", {24, 128, 5}, kGgmlF32, test::tensor_data(kGgmlF32, 24 * 128 * 5, i)};
+  }
+  const auto four_bits = rows_of(imported([&](GgufFile& to) { to = f; }));
+  std::vector<float> down(64 * 24 * 5);
+  ggml_values(kGgmlNVFP4, reinterpret_cast<const uint8_t*>(f.tensor("blk.1.ffn_down_exps.weight")->data.data()), down.size(), down.data());
+  const std::vector<float>& read = four_bits.at({kExpertDown, 1});
+  REQUIRE(read.size() == 5 * 32 * 64);  // of each expert whole panels
+  for (uint32_t e = 0; e < 5; ++e) CHECK(std::equal(&down[e * 24 * 64], &down[e * 24 * 64] + 24 * 64, &read[e * 32 * 64]));
+  CHECK(four_bits.at({kExpertScale, 1}) == rows_of(moe).at({kExpertScale, 1}));
+  *f.tensor("blk.1.ffn_down_exps.scale") = {"blk.1.ffn_down_exps.scale", {1}, kGgmlF32, le(2.0f)};
+  import_refused(f, kBad, {"blk.1.ffn_down_exps.scale': dimensions 1 x 1 x 1 x 1, not 5"});
 
   // The vocabulary goes by its merges, in a file that was packed, too.
   f = plain;
