@@ -1306,6 +1306,12 @@ struct Speculating : test::TemporaryFolder {
     return v;
   }
   void write() const { test::write_tensors(path, tensors); }
+  void write_config(const nlohmann::json& quantisation) const {
+    nlohmann::json config;
+    std::ifstream(golden + "/config.json") >> config;
+    if (!quantisation.is_null()) config["quantization_config"] = quantisation;
+    std::ofstream(path + "/config.json") << config;
+  }
 };
 }  // namespace
 
@@ -1445,6 +1451,20 @@ TEST_CASE("layers for speculation are kept beside the model and change nothing o
     made.tensors = all;
     made.put(made.of("self_attn.odd.weight"), {3});
     refused(made.of("self_attn.odd.weight"), "has no place in the layers for speculation");
+    // Zero biases that a quantiser wrote beside a matrix say nothing.
+    made.tensors = all;
+    const std::string bias = made.of("self_attn.o_proj.bias");
+    made.tensors[bias] = {"F32", {3}, std::string(12, '\0')};
+    refused(bias, "has no place in the layers for speculation");
+    made.write_config({{"quant_method", "fp8"}});
+    REQUIRE(source_from_folder(made.path, &again, &err) == LINNET_OK);
+    CHECK((again.ahead && rows_of(*again.ahead) == rows));
+    made.tensors[bias].bytes[11] = 1;
+    refused(bias, "has no place in the layers for speculation");
+    made.tensors = all;
+    made.tensors[made.of("self_attn.odd.bias")] = {"F32", {3}, std::string(12, '\0')};
+    refused(made.of("self_attn.odd.bias"), "has no place in the layers for speculation");
+    made.write_config(nullptr);
 
     const std::string nextn = "blk." + std::to_string(layer) + ".nextn.";
     GgufFile f = parsed(bytes_of(plain));
