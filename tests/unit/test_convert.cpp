@@ -1772,6 +1772,11 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = plain_of("falcon-h1");
   f.tensors.push_back({"blk.0.ssm_norm.weight", {27, 2}, kGgmlF32, std::string(216, '\0')});
   import_refused(f, kBad, {"blk.1.ssm_norm.weight' is missing"});
+  f = plain_of("falcon-h1");
+  put_counts(&f, p + "attention.head_count_kv", std::vector<uint32_t>(imported([&](GgufFile& to) { to = f; }).spec.n_layers, 1));
+  rows_like("falcon-h1", f);  // a list of the same
+  put_counts(&f, p + "attention.head_count_kv", {1, 0});
+  import_refused(f, kNot, {p + "attention.head_count_kv': 0 is not supported"});
   f = plain_of("ernie4-5-moe");
   p = "ernie4_5-moe.";
   rows_like("ernie4-5-moe", f);
@@ -1784,9 +1789,35 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   import_refused(f, kNot, {"shexp.weight' is unknown"});
 }
 
+TEST_CASE("GGUF import: lists by layer have an entry for layers behind the model, too") {
+  const auto behind = [](GgufFile f, const std::string& prefix, uint32_t n) {
+    f.key(prefix + "block_count")->value = le(uint32_t{kGgufU32}) + le(n + 1);
+    f.u32(prefix + "nextn_predict_layers", 1);
+    return f;
+  };
+  for (const auto& [name, prefix] : {std::pair<std::string, std::string>{"olmo3", "olmo2."}, {"exaone4", "exaone4."}}) {
+    CAPTURE(name);
+    const GgufFile plain = plain_of(name);
+    const Source want = imported([&](GgufFile& to) { to = plain; });
+    std::string flags;
+    for (uint32_t i = 0; i < want.spec.n_layers; ++i) flags.push_back(layer_spec(want.spec, i).window ? '\1' : '\0');
+    REQUIRE((flags.find('\1') != flags.npos && flags.find('\0') != flags.npos));
+    GgufFile f = behind(plain, prefix, want.spec.n_layers);
+    put_flags(&f, prefix + "attention.sliding_window_pattern", flags);
+    import_refused(f, LINNET_BAD_FILE, {"attention.sliding_window_pattern' = an array of " + std::to_string(flags.size())});
+    for (const char last : {'\0', '\1'}) {  // which says nothing of the model
+      put_flags(&f, prefix + "attention.sliding_window_pattern", flags + last);
+      const Source got = imported([&](GgufFile& to) { to = f; });
+      CHECK(got.spec.n_layers == want.spec.n_layers);
+      for (uint32_t i = 0; i < want.spec.n_layers; ++i) CHECK(layer_spec(got.spec, i).window == layer_spec(want.spec, i).window);
+    }
+  }
+}
+
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
-  import_refused(tiny_model(kGgmlF32, 1, "gptj"), kNot, {"architecture 'gptj'", "from GGUF"});
+  for (const char* name : {"gptj", "phimoe", "bitnet"})
+    import_refused(tiny_model(kGgmlF32, 1, name), kNot, {std::string("architecture '") + name + "'", "from GGUF"});
   import_refused(tiny_model(kGgmlF32, 1, "mamba"), kNot, {"architecture 'mamba' is not supported"});
   import_refused(tiny_model(kGgmlF32, 1, "falcon"), kBad, {"falcon.attention.layer_norm_epsilon' is missing"});
   import_refused(tiny_model(kGgmlF32, 1, "deepseek2"), kBad, {"deepseek2.attention.kv_lora_rank' is missing"});
