@@ -109,9 +109,10 @@ class Browser:
     def keys(self, text):
         self.call("Input.insertText", text=text)
 
-    def press(self, key, code):
+    def press(self, key, code, modifiers=0):
+        """modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift, added"""
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, text="\r" if key == "Enter" and kind == "keyDown" else "")
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers, text="\r" if key == "Enter" and kind == "keyDown" else "")
 
     def picture(self, path):
         data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

@@ -1024,7 +1024,7 @@ TEST_CASE("config: BitNet b1.58") {
   };
   ModelSpec s;
   ACCEPTED(config(keys, &s, e));
-  CHECK((s.activation == kActRelu2 && !s.ungated && s.inner_norm && s.rope_base == 500000 && !s.qkv_bias && spec_version(s) == 6));
+  CHECK((s.activation == kActRelu2 && !s.ungated && s.inner_norm && s.rope_base == 500000 && !s.qkv_bias && spec_version(s) == 7));
   for (const Role role : {kAttnInnerNorm, kFfnInnerNorm}) CHECK(role_present(role, 1, s));
   CHECK((role_n(kAttnInnerNorm, 0, s) == s.n_heads * s.head_dim && role_n(kFfnInnerNorm, 0, s) == s.d_ff));
   ACCEPTED(config(with("hidden_act", "\"silu\""), &s, e));
