@@ -20,6 +20,8 @@ struct Settings {
   HttpOptions http;
   SchedulerOptions scheduler;
   std::vector<Model::Options> models;
+  std::string disk_folder;  // of the disk cache; "" = none
+  uint64_t disk_bytes = uint64_t{4096} << 20;
   double temperature = 1;     // of requests that say none: OpenAI's
   bool fair_by_user = false;  // "user" of a request tells who asks, beside its key
   bool logs_text = false;
