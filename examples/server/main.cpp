@@ -39,6 +39,8 @@ constexpr char kUsage[] =
     "      --chunk N            rows of a prompt computed at a time (256)\n"
     "      --rows N             of them beside others' tokens (0: so many that a pass takes 1.7 times as long)\n"
     "      --prefix-cache MIB   what prompts have in common is computed once (256; 0: off)\n"
+    "      --cache-dir DIR      what the prefix cache holds is kept there, too, for the next start\n"
+    "      --cache-disk MIB     bytes of that folder (4096)\n"
     "      --memory MIB         of all models that are loaded: others are loaded when they are asked for (no cap, all are)\n"
     "      --idle SECONDS       without a request, until a model is unloaded (0: never)\n"
     "      --queue N            requests that wait (64); more are refused with 429\n"
@@ -184,6 +186,11 @@ int serve(int argc, char** argv) {
       s.models.scheduler.rows = static_cast<uint32_t>(number(0, 4096));
     else if (name == "--prefix-cache")
       s.models.scheduler.prefix_bytes = number(0, 1u << 24) << 20;
+    else if (name == "--cache-dir") {
+      if (value.empty()) usage_error("option '--cache-dir' takes a folder");
+      s.disk_folder = value;
+    } else if (name == "--cache-disk")
+      s.disk_bytes = number(1, 1u << 30) << 20;
     else if (name == "--queue")
       s.models.scheduler.max_queue = number(0, 1u << 20);
     else if (name == "--queue-key")
@@ -217,6 +224,8 @@ int serve(int argc, char** argv) {
       usage_error("option '" + name + "' is not known");
     }
   }
+  if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes)
+    usage_error("option '--cache-dir' goes with a prefix cache, not with --prefix-cache 0");
   if (s.models.models.empty()) usage_error("option '-m' is missing");
   if (s.http.bodies_budget < 4 * s.http.max_body) s.http.bodies_budget = 4 * s.http.max_body;
   // A socket that systemd has opened: it decides who reaches it.

@@ -209,6 +209,23 @@ std::string Service::metrics() const {
   put("passes_total", "counter", "Passes over the weights.", [](const S& s) { return s.n_passes; });
   put("pass_seconds_total", "counter", "Time in passes.", [](const S& s) { return s.pass_s; });
   put("prefix_cache_used_bytes", "gauge", "Bytes of the prefix cache that hold something.", [](const S& s) { return s.prefix_used; });
+  put("disk_cached_tokens_total", "counter", "Of the cached tokens, those that came from the disk cache.",
+      [](const S& s) { return s.n_disk_tokens; });
+  if (const auto& disk = settings_.models.scheduler.disk) {
+    const DiskCache::Status d = disk->status();
+    const auto put_disk = [&](const char* name, const char* type, const char* help, uint64_t value) {
+      out += std::string("# HELP linnet_disk_cache_") + name + ' ' + help + "\n# TYPE linnet_disk_cache_" + name + ' ' + type +
+             "\nlinnet_disk_cache_" + name + ' ' + std::to_string(value) + "\n";
+    };
+    put_disk("budget_bytes", "gauge", "Bytes that the folder may have.", d.budget);
+    put_disk("bytes", "gauge", "Bytes that it has, other models' too.", d.bytes);
+    put_disk("files", "gauge", "Files in it.", d.files);
+    put_disk("written_bytes_total", "counter", "Bytes written to it.", d.written);
+    put_disk("read_bytes_total", "counter", "Bytes read from it.", d.read);
+    put_disk("waiting_bytes", "gauge", "Bytes that wait to be written.", d.buffered);
+    put_disk("damaged_total", "counter", "Files that were removed since they were damaged.", d.n_damaged);
+    put_disk("writes", "gauge", "1 while it is written to.", d.writes);
+  }
   out += "# HELP linnet_memory_bytes Memory of the plan, by purpose.\n# TYPE linnet_memory_bytes gauge\n";
   for (const auto& k : all) {
     const auto& m = k.served;
@@ -235,7 +252,11 @@ Service::~Service() { stop(std::chrono::milliseconds(0)); }
 
 bool Service::start(const Settings& settings, std::string* why) {
   settings_ = settings;
-  if (!models_.start(settings.models, why)) return false;
+  if (!settings.disk_folder.empty()) {
+    settings_.models.scheduler.disk = std::make_shared<DiskCache>();
+    if (!settings_.models.scheduler.disk->open(settings.disk_folder, settings.disk_bytes, why)) return false;
+  }
+  if (!models_.start(settings_.models, why)) return false;
   for (size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { work(); });
   return http_.start(
       settings.http,

@@ -19,6 +19,8 @@ namespace server {
 struct Settings {
   HttpOptions http;
   ModelsOptions models;
+  std::string disk_folder;  // of the disk cache; "" = none
+  uint64_t disk_bytes = uint64_t{4096} << 20;
   double temperature = 1;     // of requests that say none: OpenAI's
   bool states = false;        // /v1/state is there
   bool fair_by_user = false;  // "user" of a request tells who asks, beside its key
