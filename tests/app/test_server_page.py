@@ -590,7 +590,7 @@ def listening(page):
     page.click("#new")
     page.value("window.heard = []; new MutationObserver(all => all.forEach(m => m.addedNodes.forEach(n => heard.push(n.textContent)))).observe(document.getElementById('spoken'), { childList: true })")
     go = threading.Event()
-    page.say("talk", [{"reasoning_content": "secret thoughts. "}, "The **first** sentence. The ", *["sec", "ond"], go.wait, " one! ```not a fence``` and [a link](https://e.x/long)\n", "```py\nx = 1. y\n", "z\n```\n", "No end", *END], wait=False)
+    page.say("talk", [{"reasoning_content": "secret thoughts. "}, "The **first** sentence. The ", *["sec", "ond"], go.wait, " one! ```not a fence``` and [a link](https://e.x/long)\n", "```py\nx = 1. y\n", lambda: time.sleep(1.6), "z\n```\n", "No end", *END], wait=False)
     page.until("heard.includes('The first sentence.')")
     check(page.value("heard") == ["Sent", "Reasoning.", "The first sentence."], f"heard: {page.value('heard')}")
     go.set()
