@@ -188,6 +188,10 @@ struct KernelTable {
   void (*delta_steps)(const DeltaSteps& steps) = nullptr;
   // y = y * a.
   void (*scale_row)(float* y, uint32_t n, float a) = nullptr;
+  // sum = sum + (double)x: how rows are pooled.
+  void (*sum_row)(double* sum, const float* x, uint32_t n) = nullptr;
+  // ss[i % 16] = fmaf(x, x, ss[i % 16]), tree 8-4-2-1; x = x / max(sqrtf(ss), 1e-12f).
+  void (*unit_row)(float* x, uint32_t n) = nullptr;
   // The first i >= from with x[i] > t, or n: what the largest of many logits are found with.
   uint32_t (*find_above)(const float* x, uint32_t n, uint32_t from, float t) = nullptr;
   // e^x as linnet defines it (scalar.cpp), in place.

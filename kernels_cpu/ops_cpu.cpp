@@ -85,6 +85,15 @@ void scale(const Worker& w, float* x, size_t stride, float by, float cap, uint32
   });
 }
 
+void pool(const Worker& w, const float* x, size_t stride, const PoolRows* pools, uint32_t n_pools, uint32_t n) {
+  const uint32_t step = 256, parts = static_cast<uint32_t>(div_up(n, step));
+  for_rows(w, n_pools * parts, [&](uint32_t i) {
+    const PoolRows& p = pools[i / parts];
+    const uint32_t from = i % parts * step, count = n - from < step ? n - from : step;
+    for (uint32_t r = 0; r < p.n; ++r) w.kernels->t.sum_row(p.sum + from, x + (p.row + r) * stride + from, count);
+  });
+}
+
 void clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n) {
   for_rows(w, m, [&](uint32_t i) {
     for (uint32_t j = 0; j < n; ++j) {
@@ -450,6 +459,7 @@ const Ops cpu_ops = {
     .norm = norm,
     .add = add,
     .scale = scale,
+    .pool = pool,
     .clip = clip,
     .reorder = reorder,
     .quantize = quantize,

@@ -65,6 +65,8 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.merge_row, from.merge_row);
   take(t.delta_steps, from.delta_steps);
   take(t.scale_row, from.scale_row);
+  take(t.sum_row, from.sum_row);
+  take(t.unit_row, from.unit_row);
   take(t.find_above, from.find_above);
   take(t.exp_row, from.exp_row);
   take(t.gather_row, from.gather_row);

@@ -240,6 +240,16 @@ void scale_row(float* y, uint32_t n, float a) {
   for (uint32_t i = 0; i < n; ++i) y[i] = y[i] * a;
 }
 
+void sum_row(double* sum, const float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) sum[i] = sum[i] + static_cast<double>(x[i]);
+}
+void unit_row(float* x, uint32_t n) {
+  float ss[16] = {};
+  for (uint32_t i = 0; i < n; ++i) ss[i % 16] = __builtin_fmaf(x[i], x[i], ss[i % 16]);
+  const float length = larger(__builtin_sqrtf(tree_sum(ss)), 1e-12f);
+  for (uint32_t i = 0; i < n; ++i) x[i] = x[i] / length;
+}
+
 void exp_row(float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) x[i] = exp_one(x[i]);
 }
@@ -1134,6 +1144,8 @@ constexpr KernelTable kTable = {
     .merge_row = merge_row,
     .delta_steps = delta_steps,
     .scale_row = scale_row,
+    .sum_row = sum_row,
+    .unit_row = unit_row,
     .find_above = find_above,
     .exp_row = exp_row,
     .gather_row = gather_row,

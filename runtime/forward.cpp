@@ -61,6 +61,16 @@ void Decoder::logits(const Batch& b, const float* x, float* to) {
   ops.scale(w, to, logits_stride, static_cast<float>(spec.logit_scale), static_cast<float>(spec.logit_softcap), b.n_logits, spec.n_vocab);
 }
 
+// Rows of the residual stream, normed as the head reads them, into the sums of their texts.
+void Decoder::pool(const Batch& b, const float* x) {
+  for (uint32_t i = 0; i < b.n_pools; ++i) {
+    const size_t at = b.pools[i].row * a.d_stride;
+    ops.norm(w, x + at, a.d_stride, model.output_norm, b.pools[i].n, spec.d_model, a.normed + at, nullptr);
+  }
+  ops.sync(w);
+  ops.pool(w, a.normed, a.d_stride, b.pools, b.n_pools, spec.d_model);
+}
+
 namespace {
 
 // A pass of a session.
@@ -117,11 +127,11 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
   if (spec.layer_embd) d.layer_inputs();
   if (spec.streams) d.start_streams();
 
-  // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
-  // others look at counts where tokens are chosen by it.
+  // After the last layer's keys and values only the rows that get logits, or are pooled, are of use; those before them are cut off, of
+  // logits where they are the last ones. What others look at counts where tokens are chosen by it.
   const bool tail = b.n_spans == 1 && !spec.expert_capacity && s.params.when_full < LINNET_FULL_HEAVY_HITTERS &&
-                    (b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
-  const uint32_t unused = tail ? b.m - b.n_logits : 0;
+                    (b.pools || b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
+  const uint32_t unused = tail ? b.n_pools ? b.pools[0].row : b.m - b.n_logits : 0;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
@@ -146,6 +156,7 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
   }
   if (d.m && spec.streams) d.end_streams();
   if (b.n_logits) d.logits(b, a.x, to);
+  if (b.n_pools) d.pool(b, a.x);
 }
 
 Forward::Forward(linnet_session& session, const Batch& b)

@@ -11,6 +11,9 @@ struct Batch {           // its tokens are in the session's made.tokens
   const uint32_t* logit_rows;  // (n_logits) rows that get logits, ascending
   uint32_t n_logits;
   float* logits;  // (n_logits, session.logits_stride)
+  // Instead of logits: final rows that are pooled, ascending; nullptr: this is no text to be embedded.
+  const PoolRows* pools;
+  uint32_t n_pools;
 };
 
 // Draws a token and begins the pass of one row that reads it; does not wait. For backends that run ahead of the host.

@@ -86,6 +86,12 @@ struct RowSpan {
   uint32_t seq, row, n, position;
 };
 
+// Rows of a batch that are summed up into one, in their order: a text's, or a part of them.
+struct PoolRows {
+  uint32_t row, n;
+  double* sum;  // of all channels, with what was summed up before
+};
+
 struct AttentionArgs {
   const KvCache* kv;
   uint32_t layer;
@@ -244,6 +250,8 @@ struct Ops {
   void (*add)(const Worker&, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n);
   // x = x * scale (0: 1), then where cap > 0 cap * tanh(x / cap).
   void (*scale)(const Worker&, float* x, size_t stride, float scale, float cap, uint32_t m, uint32_t n);
+  // Of every entry sum = sum + x over its rows, of n channels. nullptr: there is no such operation, and texts are not embedded.
+  void (*pool)(const Worker&, const float* x, size_t stride, const PoolRows* pools, uint32_t n_pools, uint32_t n);
   // x = x cut to -limit..limit.
   void (*clip)(const Worker&, float* x, size_t stride, float limit, uint32_t m, uint32_t n);
   // y(m, k, stride) = of every row of x its channel order[j] in place j; quantised too where q != nullptr. y is not x. nullptr: there is

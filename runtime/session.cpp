@@ -185,6 +185,10 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
+  f.embed.stride = row_floats(spec.d_model);
+  f.embed.sums = arena.take<double>("embeddings", p.n_sequences * f.embed.stride);
+  f.embed.vectors = arena.take<float>("embeddings", p.n_sequences * f.embed.stride);
+  f.embed.pools = arena.take<PoolRows>("embeddings", p.n_sequences);
   f.handle = model.backend->layout(places, model.handle, backend_plan(f, model, p));
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
   f.spans = arena.take<RowSpan>("sequences", p.n_sequences);

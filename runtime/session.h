@@ -33,6 +33,14 @@ struct Activations {
   RowTables made, rows;  // as the host writes them, and as operations read them: the same memory, unless the places are apart
 };
 
+// Where texts become vectors, of each sequence one. d_stride: of the longest of its forms.
+struct EmbedRoom {
+  size_t stride;
+  double* sums;     // (n_sequences, stride)
+  float* vectors;   // (n_sequences, stride)
+  PoolRows* pools;  // (n_sequences) of a pass
+};
+
 // A token that began a banned string, and the length of the sequence before it.
 struct Barred {
   uint32_t at;
@@ -89,6 +97,7 @@ struct linnet_session {
   linnet::Cache cache;
   linnet::Activations act;
   linnet::HostSide host;
+  linnet::EmbedRoom embed;
   linnet::Sequence* seqs;        // (n_sequences)
   linnet::RowSpan* spans;        // (n_sequences) of the batch that is computed
   uint32_t *parts_done, *taken;  // (n_sequences) tokens of a call that are computed; (KV classes)

@@ -246,6 +246,12 @@ const SpecField kSpecFields[] = {
     FIELD(laurel_rank, kU32, 0, 65536, 6),
     FIELD(sparse_cut, kF64, 0, 100, 6),
     FIELD(router_near, kF64, 0, 2, 6),
+    FIELD(bidirectional, kU32, 0, 1, 7),
+    FIELD(pooling, kU32, kPoolingNone, kPoolingCls, 7),
+    FIELD(pool_raw, kU32, 0, 1, 7),
+    FIELD(dense_mid, kU32, 0, 65536, 7),
+    FIELD(dense_out, kU32, 0, 65536, 7),
+    FIELD(dense_bias, kU32, 0, 1, 7),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 

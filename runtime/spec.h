@@ -35,7 +35,7 @@
 namespace linnet {
 
 inline constexpr uint32_t kMaxLayers = 1024;
-inline constexpr uint32_t kLayoutVersion = 6;  // files that need nothing newer are written as older ones
+inline constexpr uint32_t kLayoutVersion = 7;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
@@ -66,6 +66,8 @@ enum MambaNorm : uint32_t { kMambaNormNone = 0, kMambaNormLast = 1, kMambaNormFi
 // the choice and whose logits are near its own (router_near).
 enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1, kRouterMixer = 2 };
 
+// As linnet_pooling.
+enum Pooling : uint32_t { kPoolingNone = 0, kPoolingMean = 1, kPoolingLast = 2, kPoolingCls = 3 };
 enum AheadTensor : uint32_t { kAheadEmbd = 1, kAheadHeadNorm = 2, kAheadHead = 4 };  // of their own, else the model's
 
 struct ModelSpec {
@@ -166,6 +168,13 @@ struct ModelSpec {
   uint32_t laurel_rank;       // of a branch beside attention
   double sparse_cut;          // in sparse layers gates lose their mean and so many standard deviations, and what is below 0 then
   double router_near;         // of kRouterMixer: logit x is near the best one b where (b - x) / max(|x|, b) is no more than this
+  // Since version 7.
+  uint32_t bidirectional;  // 1: a row sees the rows behind it too, in layers with a window as many as before it: a text is one pass, and
+                           // nothing is generated
+  uint32_t pooling;        // Pooling: how a text's rows become a vector; kPoolingNone: the model says nothing of it
+  uint32_t pool_raw;       // 1: vectors are not normalised to length 1
+  uint32_t dense_mid, dense_out, dense_bias;  // a vector goes through one matrix, or two, behind pooling: outputs of the first of two, and
+                                              // of the last; 0: there is none. 1: they have biases
   // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which
   // of AheadTensor they have.
   uint32_t n_ahead, ahead;

@@ -23,6 +23,7 @@ struct Said {
   json calls = json::array();
   std::string name, arguments;  // of the call at hand
   bool open = false, good = true;
+  size_t n_reasoned = 0;
   std::string told;  // everything that came out
   bool operator==(const Said& o) const { return content == o.content && reasoning == o.reasoning && calls == o.calls; }
 };
@@ -58,6 +59,10 @@ inline void hear(void* user, const AnswerEvent& e) {
     case AnswerKind::kCallLost:
       s.good &= s.open;
       s.open = false;
+      break;
+    case AnswerKind::kReasoned:
+      s.good &= !s.open;
+      ++s.n_reasoned;
       break;
   }
 }

@@ -138,8 +138,8 @@ std::string meant_option(const Command& command, std::string_view typed);
 std::string meant_command(std::string_view typed);
 std::string meant_in_chat(std::string_view typed, const std::vector<std::string>& names);  // of a chat's own commands, "/exit"
 
-// Returns only when there is no linnet-assistant. argv[0] is replaced, the rest is passed on.
-int become_assistant(char** argv);
+// Becomes linnet-assistant or linnet-server; returns only when there is none. argv[0] is replaced, the rest is passed on.
+int become_other(const char* command, char** argv);
 void print_help(const Command& command);
 std::vector<std::string> names_of(const Option& option);  // "-m" and "--model"
 std::string help_of(const Option& option);                // with the choices, without the fallback
@@ -570,7 +570,8 @@ Command plan_command();
 Command inspect_command();
 Command devices_command();
 Command doctor_command();
-Command assistant_command();   // options are linnet-assistant's, which become_assistant() runs
+Command assistant_command();  // options are the programs' own, which become_other() runs
+Command serve_command();
 Command completion_command();  // manual.cpp
 Command manual_command();
 

@@ -14,10 +14,10 @@ using namespace linnet::cli;
 namespace {
 
 using MakeCommand = Command (*)();
-constexpr MakeCommand kCommands[] = {pull_command,       convert_command,    run_command,      chat_command,   template_command,
-                                     tokenize_command,   detokenize_command, logits_command,   eval_command,   bench_command,
-                                     plan_command,       inspect_command,    devices_command,  doctor_command, manual_command,
-                                     completion_command, cache_command,      assistant_command};
+constexpr MakeCommand kCommands[] = {pull_command,       convert_command,    run_command,       chat_command,   template_command,
+                                     tokenize_command,   detokenize_command, logits_command,    eval_command,   bench_command,
+                                     plan_command,       inspect_command,    devices_command,   doctor_command, manual_command,
+                                     completion_command, cache_command,      assistant_command, serve_command};
 
 void print_overview(std::FILE* to) {
   std::fprintf(to, "usage: linnet COMMAND [options]\n\n%s\n\ncommands:\n", linnet_build_info());
@@ -88,7 +88,7 @@ int run_tool(int argc, char** argv) {
   }
   for (const Command& command : commands()) {
     if (std::strcmp(name, command.name)) continue;
-    return command.run ? finish(dispatch(command, argc - 2, argv + 2)) : become_assistant(argv + 1);
+    return command.run ? finish(dispatch(command, argc - 2, argv + 2)) : become_other(command.name, argv + 1);
   }
   std::fprintf(stderr, "linnet: unknown command '%s'%s\n--help lists the commands.\n", printable(name).c_str(),
                meant_command(name).c_str());

@@ -360,6 +360,7 @@ bool Answer::text_step() {
       prompt_reasons_ = false;
       break;
     case What::kReasonClose:
+      if (reasoning_) emit(AnswerKind::kReasoned, {});
       reasoning_ = false;
       break;
     case What::kContentOpen:

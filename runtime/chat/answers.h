@@ -85,6 +85,7 @@ enum class AnswerKind : uint8_t {
   kArguments,  // text: more of a JSON object
   kCallEnd,    // the call is whole
   kCallLost,   // it was none: forget it; its text comes as content
+  kReasoned,   // a mark has ended the reasoning
 };
 struct AnswerEvent {
   AnswerKind kind;

@@ -121,7 +121,8 @@ typedef enum linnet_answer_kind LINNET_OF_UINT32 {
   LINNET_ANSWER_ARGUMENTS = 4, /* text: more of the call's arguments, one JSON object in all, whatever the model's own format is; where that
                                   has no types they are those of the tool's schema */
   LINNET_ANSWER_CALL_END = 5,  /* the call is whole */
-  LINNET_ANSWER_CALL_LOST = 6  /* it was none, or was cut: forget it; its text comes as content */
+  LINNET_ANSWER_CALL_LOST = 6, /* it was none, or was cut: forget it; its text comes as content */
+  LINNET_ANSWER_REASONED = 7   /* a mark has ended the reasoning: from here on a grammar (linnet_grammar_set) holds the content alone */
 } LINNET_32_BITS linnet_answer_kind;
 
 typedef struct linnet_answer_event {

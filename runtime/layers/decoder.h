@@ -32,7 +32,7 @@ struct Decoder {
   const linnet_session& s;
 
   float eps() const { return static_cast<float>(spec.norm_eps); }
-  // Tokens into the residual stream; logits of some rows of it (forward.cpp).
+  // Tokens into the residual stream; logits of some rows of it, or their share of a text's vector (forward.cpp).
   void embed();
   // What layers read of their tokens besides; and one of them does with its own, behind its other steps (layer_inputs.cpp).
   void layer_inputs();
@@ -47,6 +47,7 @@ struct Decoder {
   // x = (x + normed + norm of what the branch of low rank makes of normed) / sqrt(2).
   void laurel(const StreamTensors& t, const float* normed);
   void logits(const Batch& b, const float* x, float* to);
+  void pool(const Batch& b, const float* x);
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(const LayerSpec& l, uint32_t first, bool sinks) const;
   // Normed rows in a.normed, their channels in `order` unless that is nullptr; returns what the next matrix reads, unless that is f32.

@@ -77,29 +77,30 @@ class Tiny(unittest.TestCase):
             self.assertLess(max(map(len, text.split("\n"))), 200)
         self.assertIn("0.2.0", linnet("--version"))
 
-    def test_assistant(self):
-        """linnet assistant runs the program beside it, else the one in PATH, with all arguments; without either it says so."""
-        self.assertIn("\n  assistant ", linnet("--help"))
-        bare = self.dir / "bare"
-        bare.mkdir()
-        tool = shutil.copy(LINNET, bare / "linnet")
+    def test_other_programs(self):
+        """linnet assistant and linnet serve run the program beside the tool, else the one in PATH, with all arguments; without either they say so."""
+        for command, program in (("assistant", "linnet-assistant"), ("serve", "linnet-server")):
+            self.assertIn(f"\n  {command} ", linnet("--help"))
+            bare = self.dir / f"bare-{command}"
+            bare.mkdir()
+            tool = shutil.copy(LINNET, bare / "linnet")
 
-        def run(*args, path):
-            return subprocess.run([tool, "assistant", *args], capture_output=True, text=True, env={**os.environ, "PATH": str(path)}, timeout=60)
-        done = run("--text", "hello", path=self.dir / "nowhere")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertTrue(done.stderr.startswith("linnet: assistant: there is no linnet-assistant, neither as " + str(bare)), done.stderr)
-        for folder, code in ((self.dir / "path", 3), (bare, 5)):
-            folder.mkdir(exist_ok=True)
-            fake = folder / "linnet-assistant"
-            fake.write_text(f'#!/bin/sh\nfor a in "$@"; do echo "<$a>"; done\nexit {code}\n')
-            fake.chmod(0o755)
-            done = run("--text", "two words", "", "--help", path=self.dir / "path")
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, "<--text>\n<two words>\n<>\n<--help>\n", ""))
-        fake.chmod(0o644)
-        done = run(path=self.dir / "path")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("Permission denied", done.stderr)
+            def run(*args, path):
+                return subprocess.run([tool, command, *args], capture_output=True, text=True, env={**os.environ, "PATH": str(path)}, timeout=60)
+            done = run("--text", "hello", path=self.dir / "nowhere")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertTrue(done.stderr.startswith(f"linnet: {command}: there is no {program}, neither as {bare}"), done.stderr)
+            for folder, code in ((self.dir / f"path-{command}", 3), (bare, 5)):
+                folder.mkdir(exist_ok=True)
+                fake = folder / program
+                fake.write_text(f'#!/bin/sh\nfor a in "$@"; do echo "<$a>"; done\nexit {code}\n')
+                fake.chmod(0o755)
+                done = run("--text", "two words", "", "--help", path=self.dir / f"path-{command}")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (code, "<--text>\n<two words>\n<>\n<--help>\n", ""))
+            fake.chmod(0o644)
+            done = run(path=self.dir / f"path-{command}")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("Permission denied", done.stderr)
 
     def test_usage_errors(self):
         for args, word in [

@@ -55,7 +55,7 @@ class Command:
     def __init__(self, name, summary):
         self.name, self.summary = name, summary
         self.options = []
-        if name == "assistant":  # another program
+        if name in ("assistant", "serve"):  # other programs
             return
         usage, self.details = re.fullmatch(r"(.*?\n\noptions:\n.*?)(?:\n\n(.*))?\n", linnet(name, "--help"), re.S).groups()
         usage = re.sub(r"\n {29}", " ", usage)  # long lines go on there

@@ -87,6 +87,9 @@ static void hear(void* user, const AnswerEvent& e) {
     case AnswerKind::kCallLost:
       require(s.open);
       s.open = false;
+      break;
+    case AnswerKind::kReasoned:
+      require(!s.open);
   }
 }
 static Said parse(const Envelope& e, const std::string& prompt, const std::string& answer, size_t step, size_t bytes) {

@@ -859,7 +859,8 @@ void check_registry() {
       entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row &&
                        r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.xielu_row && r.sigmoid_mul_row && r.find_above &&
                        r.add_row && r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table &&
-                       r.turn_panels && r.merge_row && r.delta_steps && r.scale_row && r.exp_row && r.gather_row && r.read_all,
+                       r.turn_panels && r.merge_row && r.delta_steps && r.scale_row && r.sum_row && r.unit_row && r.exp_row &&
+                       r.gather_row && r.read_all,
                    "%s has a hole", isa_name(t->isa));
     }
     entry.expect(kernels_resolve(t->isa, 1u << (t->isa == 1 ? 2 : 1), &k, &err) == LINNET_UNSUPPORTED && std::strstr(err.text, "isa_mask"),

@@ -214,6 +214,18 @@ void reference_rows(const KernelTable& s, Rng& rng) {
       const double want = ((static_cast<double>(x[j]) + static_cast<double>(w[j])) * 0.25 + static_cast<double>(x[j]) * 3) * 1.5;
       rest.expect(near(y[j], want, 200), "n %u [%u]", n, j);
     }
+    double* sums = b.d.take<double>(n);
+    std::memset(sums, 0, n * sizeof *sums);
+    s.sum_row(sums, x, n);
+    s.sum_row(sums, w, n);
+    std::memcpy(y, x, 4 * n);
+    s.unit_row(y, n);
+    double square = 0;
+    for (uint32_t j = 0; j < n; ++j) square += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    for (uint32_t j = 0; j < n; ++j) {
+      rest.expect(sums[j] == static_cast<double>(x[j]) + static_cast<double>(w[j]), "sum n %u [%u]", n, j);
+      rest.expect(near(y[j], static_cast<double>(x[j]) / std::sqrt(square), 1), "unit n %u [%u]", n, j);
+    }
     const uint32_t group = 32u << rng.below(3), kpad = (n + 31) / 32 * 32;
     int8_t* q = b.w.take<int8_t>(kpad);
     float* scale = b.s.take<float>((n + group - 1) / group);

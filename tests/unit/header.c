@@ -4,12 +4,15 @@
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 #include <linnet_device.h>
+#include <linnet_embed.h>
 #include <linnet_sampling.h>
 #include <linnet_serve.h>
 
 #define BEGINS_WITH_SIZE(type) static_assert(offsetof(type, size) == 0, #type " begins with its size")
 BEGINS_WITH_SIZE(linnet_need);
 BEGINS_WITH_SIZE(linnet_prefix_desc);
+BEGINS_WITH_SIZE(linnet_embed_desc);
+BEGINS_WITH_SIZE(linnet_embed_params);
 BEGINS_WITH_SIZE(linnet_model_desc);
 BEGINS_WITH_SIZE(linnet_kv_layers);
 BEGINS_WITH_SIZE(linnet_session_params);

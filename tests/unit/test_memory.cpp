@@ -130,7 +130,8 @@ void check_tables(const char* source, uint32_t chunk) {
                              static_cast<double>(up(d.n_vocab * 8, 64) + up(d.n_vocab * 4, 64) + up((d.n_vocab + 31) / 32 * 4, 64))));
       CHECK(within_1_percent(table.at("history"), static_cast<double>(up(4 * 1000, 64))));
       CHECK(within_1_percent(table.at("text"),
-                             4 * 4096 + 2 * 16 * 256 + 256 * 8 + 256));  // what is held back and passed on, and stop strings
+                             4 * 4096 + 2 * 16 * 256 + 256 * 8 + 256));   // what is held back and passed on, and stop strings
+      CHECK(table.at("embeddings") == up(d.d_model, 16) * (8 + 4) + 64);  // a sum and a vector, and what rows are summed up
       if (threads > 1) CHECK(within_1_percent(table.at("threads"), static_cast<double>((threads - 1) * 256 * 1024 + threads * 64)));
       const size_t dm = up(d.d_model, 16), q = up(size_t{d.n_heads} * d.head_dim, 16), k = up(size_t{d.n_kv_heads} * d.head_dim, 16),
                    ff = up(d.d_ff, 16);

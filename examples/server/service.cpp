@@ -1,0 +1,289 @@
+#include "service.h"
+
+#include <linnet_device.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include "chat_request.h"
+
+namespace server {
+namespace {
+
+constexpr size_t kWorkers = 2;
+constexpr size_t kMaxRequests = 1024;  // that wait for a worker
+
+constexpr char kPage[] =
+#include "page.inc"
+    ;
+
+void say(Exchange* exchange, const json& body) { exchange->reply(200, "application/json", dump(body)); }
+
+json model_json(const Served& s) {
+  const linnet_model_desc& d = s.model->desc();
+  return {{"id", s.id},
+          {"object", "model"},
+          {"created", s.created},
+          {"owned_by", "linnet"},
+          {"meta",
+           {{"n_vocab", d.n_vocab},
+            {"n_ctx", s.scheduler.n_context()},
+            {"n_ctx_train", d.n_context},
+            {"n_embd", d.d_model},
+            {"n_params", d.n_params},
+            {"size", d.weight_bytes},
+            {"weights", d.weights}}}};
+}
+
+}  // namespace
+
+// ---- what requests have in common
+// ----------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<Served> Service::find(Fields* f, const char* name) const {
+  const std::string wanted = f->text(name);
+  if (!f->ok()) return nullptr;
+  if (wanted.empty()) return served_.front();
+  for (const auto& s : served_)
+    if (s->id == wanted) return s;
+  f->refuse(name, "names '" + wanted.substr(0, 128) + "', which is not served", 404, "model_not_found");
+  return nullptr;
+}
+
+bool Service::read_job(Fields* f, Exchange& exchange, const Served& served, Generation* out) {
+  read_sampling(f, *served.model, settings_.temperature, &out->sampling);
+  int64_t most = -1;
+  for (const char* name : {"max_tokens", "max_completion_tokens", "n_predict"})
+    if (f->has(name)) most = f->whole(name, -1, INT32_MAX, -1);
+  if (most == 0) f->refuse("max_tokens", "must be at least 1");
+  out->max_tokens = most > 0 ? static_cast<size_t>(most) : 0;
+  out->ignore_eos = f->flag("ignore_eos", false);
+  out->cache = f->flag("cache_prompt", true);
+  const int64_t deadline = f->whole("deadline_ms", 1, INT64_C(86'400'000), 0);
+  if (deadline) out->deadline = Clock::now() + std::chrono::milliseconds(deadline);
+  const std::string priority = f->one_of("priority", {"low", "normal", "high"}, "normal");
+  out->weight = priority == "high" ? 4 : priority == "low" ? 0.25 : 1;
+  const std::string user = f->text("user");
+  out->key = exchange.key;
+  if (settings_.fair_by_user && !user.empty()) out->key = settings_.http.keys.size() + 1 + std::hash<std::string>{}(user) % 65536;
+  return f->ok();
+}
+
+// ---- routes
+// --------------------------------------------------------------------------------------------------------------------------------
+
+struct Routes {
+  static void health(Service*, const std::shared_ptr<Exchange>& e, const json&) { say(e.get(), {{"status", "ok"}}); }
+
+  static void models(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+    json list = json::array();
+    for (const auto& m : s->served_) list.push_back(model_json(*m));
+    say(e.get(), {{"object", "list"}, {"data", list}});
+  }
+
+  static void props(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+    const Served& m = *s->served_.front();
+    const linnet_template_desc& d = m.model->chat_desc();
+    say(e.get(),
+        {{"default_generation_settings", {{"n_ctx", m.scheduler.n_context()}, {"params", {{"temperature", s->settings_.temperature}}}}},
+         {"total_slots", m.scheduler.n_sequences()},
+         {"model_alias", m.id},
+         {"model_path", m.model->path()},
+         {"modalities", {{"vision", false}, {"audio", false}}},
+         {"chat_template_caps",
+          {{"supports_tools", d.calls != 0},
+           {"supports_reasoning", d.reasoning != 0},
+           {"reasoning_switch", m.model->has_chat() ? d.switch_name : ""}}},
+         {"bos_token", m.model->token_text(m.model->desc().bos_id)},
+         {"eos_token", m.model->token_text(m.model->desc().eos_id)},
+         {"build_info", linnet_build_info()}});
+  }
+
+  static void slots(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+    json list = json::array();
+    for (const auto& m : s->served_) {
+      const Scheduler::Status status = m->scheduler.status();
+      for (size_t i = 0; i < status.slots.size(); ++i) {
+        const Scheduler::Slot& slot = status.slots[i];
+        list.push_back({{"id", i},
+                        {"model", m->id},
+                        {"n_ctx", m->scheduler.n_context()},
+                        {"is_processing", slot.busy},
+                        {"n_prompt_tokens", slot.n_prompt},
+                        {"n_decoded", slot.n_drawn}});
+      }
+    }
+    say(e.get(), list);
+  }
+
+  static void metrics(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+    e->reply(200, "text/plain; version=0.0.4; charset=utf-8", s->metrics());
+  }
+
+  static void page(Service*, const std::shared_ptr<Exchange>& e, const json&) { e->reply(200, "text/html; charset=utf-8", kPage); }
+
+  struct Route {
+    const char *method, *path;
+    void (*run)(Service*, const std::shared_ptr<Exchange>&, const json& body);
+  };
+  static const Route kAll[];
+};
+
+const Routes::Route Routes::kAll[] = {
+    {"POST", "/v1/chat/completions", openai_chat},
+    {"POST", "/v1/completions", openai_completions},
+    {"GET", "/v1/models", models},
+    {"GET", "/health", health},
+    {"GET", "/v1/health", health},
+    {"GET", "/metrics", metrics},
+    {"GET", "/props", props},
+    {"GET", "/slots", slots},
+    {"POST", "/tokenize", tokenize},
+    {"POST", "/detokenize", detokenize},
+    {"POST", "/apply-template", apply_template},
+    {"GET", "/", page},
+};
+
+void Service::answer(const std::shared_ptr<Exchange>& exchange) {
+  Exchange* const e = exchange.get();
+  const std::string method = e->method == "HEAD" ? "GET" : e->method;
+  const Routes::Route* other = nullptr;
+  for (const Routes::Route& r : Routes::kAll) {
+    if (e->path != r.path) continue;
+    other = &r;
+    if (method != r.method) continue;
+    json body = json::object();
+    Refusal why;
+    if (method == "POST" && !read_json(e->body, &body, &why)) return refuse(e, why);
+    e->body = {};
+    return r.run(this, exchange, body);
+  }
+  if (other)
+    return e->reply(405, "application/json",
+                    dump(openai_error({405, e->path + " takes " + other->method + " alone", "method_not_allowed", {}})),
+                    {{"Allow", other->method}});
+  static constexpr std::string_view kModels = "/v1/models/";
+  if (method == "GET" && e->path.compare(0, kModels.size(), kModels) == 0) {
+    for (const auto& m : served_)
+      if (e->path.compare(kModels.size(), std::string::npos, m->id) == 0) return say(e, model_json(*m));
+    return refuse(e, {404, "there is no such model", "model_not_found", "model"});
+  }
+  refuse(e, {404, "there is no " + e->path.substr(0, 128), "not_found", {}});
+}
+
+std::string Service::metrics() const {
+  std::string out;
+  const auto put = [&](const char* name, const char* type, const char* help, auto value) {
+    (((((((out += "# HELP linnet_") += name) += ' ') += help) += "\n# TYPE linnet_") += name) += ' ') += type;
+    out += '\n';
+    for (const auto& m : served_) {
+      char text[64];
+      std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value(m->scheduler.status())));
+      out += std::string("linnet_") + name + "{model=" + dump(json(m->id)) + "} " + text + "\n";
+    }
+  };
+  using S = Scheduler::Status;
+  put("requests_total", "counter", "Requests taken.", [](const S& s) { return s.n_jobs; });
+  put("requests_refused_total", "counter", "Requests that found the queue full.", [](const S& s) { return s.n_refused; });
+  put("requests_cancelled_total", "counter", "Requests whose client went away.", [](const S& s) { return s.n_cancelled; });
+  put("requests_failed_total", "counter", "Requests that failed.", [](const S& s) { return s.n_failed; });
+  put("requests_preempted_total", "counter", "Times that a request gave its place to another key's.",
+      [](const S& s) { return s.n_preempted; });
+  put("requests_processing", "gauge", "Requests that have a sequence.", [](const S& s) { return s.running; });
+  put("requests_waiting", "gauge", "Requests in the queue.", [](const S& s) { return s.waiting; });
+  put("prompt_tokens_total", "counter", "Prompt tokens computed.", [](const S& s) { return s.n_prompt_tokens; });
+  put("cached_tokens_total", "counter", "Prompt tokens taken from the prefix cache.", [](const S& s) { return s.n_cached_tokens; });
+  put("generated_tokens_total", "counter", "Tokens drawn.", [](const S& s) { return s.n_drawn_tokens; });
+  put("passes_total", "counter", "Passes over the weights.", [](const S& s) { return s.n_passes; });
+  put("pass_seconds_total", "counter", "Time in passes.", [](const S& s) { return s.pass_s; });
+  put("prefix_cache_used_bytes", "gauge", "Bytes of the prefix cache that hold something.", [](const S& s) { return s.prefix_used; });
+  out += "# HELP linnet_memory_bytes Memory of the plan, by purpose.\n# TYPE linnet_memory_bytes gauge\n";
+  for (const auto& m : served_) {
+    const S s = m->scheduler.status();
+    const std::pair<const char*, size_t> parts[] = {{"weights", static_cast<size_t>(m->model->desc().weight_bytes)},
+                                                    {"model", m->model->memory_bytes()},
+                                                    {"session", s.session_bytes},
+                                                    {"prefix_cache", s.prefix_bytes}};
+    for (const auto& [purpose, bytes] : parts)
+      out += "linnet_memory_bytes{model=" + dump(json(m->id)) + ",purpose=\"" + purpose + "\"} " + std::to_string(bytes) + "\n";
+  }
+  out += "# HELP linnet_connections Connections that are open.\n# TYPE linnet_connections gauge\nlinnet_connections " +
+         std::to_string(http_.connections()) +
+         "\n# HELP linnet_body_bytes Bytes of requests that are held.\n# TYPE linnet_body_bytes gauge\nlinnet_body_bytes " +
+         std::to_string(http_.body_bytes()) + "\n";
+  return out;
+}
+
+// ---- start, stop
+// ---------------------------------------------------------------------------------------------------------------------------
+
+Service::~Service() { stop(std::chrono::milliseconds(0)); }
+
+bool Service::start(const Settings& settings, std::string* why) {
+  settings_ = settings;
+  for (const Model::Options& options : settings.models) {
+    auto served = std::make_shared<Served>();
+    served->id = options.name;
+    served->created = unix_seconds();
+    served->model = std::make_shared<Model>();
+    if (!served->model->open(options, why) ||
+        !served->scheduler.start(served->model, settings.scheduler, settings.models.size() > 1 ? &pass_ : nullptr, why))
+      return false;
+    served_.push_back(std::move(served));
+  }
+  for (size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { work(); });
+  return http_.start(
+      settings.http,
+      [this](std::shared_ptr<Exchange> exchange) {
+        {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          if (!ending_ && requests_.size() < kMaxRequests) {
+            requests_.push_back(std::move(exchange));
+            come_.notify_one();
+            return;
+          }
+        }
+        refuse(exchange.get(), {503, "too many requests wait", "overloaded", {}});
+      },
+      why);
+}
+
+void Service::work() {
+  for (;;) {
+    std::shared_ptr<Exchange> exchange;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      come_.wait(lock, [this] { return ending_ || !requests_.empty(); });
+      if (requests_.empty()) return;
+      exchange = std::move(requests_.front());
+      requests_.pop_front();
+    }
+    if (exchange->gone()) continue;
+    try {
+      answer(exchange);
+    } catch (const std::bad_alloc&) {
+      refuse(exchange.get(), {503, "no memory for this request", "no_memory", {}});
+    } catch (const std::exception& e) {
+      refuse(exchange.get(), {500, e.what(), "server_error", {}});
+    }
+  }
+}
+
+void Service::stop(std::chrono::milliseconds wait) {
+  http_.refuse();
+  const auto until = Clock::now() + wait;
+  for (const auto& s : served_)
+    s->scheduler.stop(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()), std::chrono::milliseconds(0)));
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+    requests_.clear();
+  }
+  come_.notify_all();
+  for (std::thread& w : workers_) w.join();
+  workers_.clear();
+  http_.stop();
+}
+
+}  // namespace server

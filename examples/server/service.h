@@ -1,0 +1,73 @@
+// The server: models, routes, and threads that make jobs of requests.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fields.h"
+#include "generation.h"
+#include "http.h"
+#include "scheduler.h"
+
+namespace server {
+
+struct Settings {
+  HttpOptions http;
+  SchedulerOptions scheduler;
+  std::vector<Model::Options> models;
+  double temperature = 1;     // of requests that say none: OpenAI's
+  bool fair_by_user = false;  // "user" of a request tells who asks, beside its key
+  bool logs_text = false;
+};
+
+class Service {
+ public:
+  Service() = default;
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  bool start(const Settings& settings, std::string* why);
+  // Takes no new requests, waits so long for those that are there, then ends them.
+  void stop(std::chrono::milliseconds wait);
+  int port() const { return http_.port(); }
+  const Settings& settings() const { return settings_; }
+  const std::vector<std::shared_ptr<Served>>& served() const { return served_; }
+
+  // Of the request's "model"; NULL where there is none of that name.
+  std::shared_ptr<Served> find(Fields* fields, const char* name = "model") const;
+  // What all requests that generate have in common: who asks, how long, how tokens are drawn, what they may be.
+  bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out);
+
+ private:
+  friend struct Routes;
+  void work();
+  void answer(const std::shared_ptr<Exchange>& exchange);
+  std::string metrics() const;
+
+  Settings settings_;
+  std::vector<std::shared_ptr<Served>> served_;
+  std::mutex pass_;  // models take turns
+  Http http_;
+  Clock::time_point began_ = Clock::now();
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable come_;
+  std::deque<std::shared_ptr<Exchange>> requests_;
+  bool ending_ = false;
+  std::vector<std::thread> workers_;
+};
+
+// One function an endpoint; body: a JSON object. What is wrong is answered in the API's form.
+void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void tokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void detokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void apply_template(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+
+}  // namespace server
