@@ -272,7 +272,7 @@ void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, co
   f.ignore({"metadata", "service_tier", "verbosity", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "id_slot",
             "timings_per_token", "return_progress", "reasoning_format", "reasoning_in_content", "add_generation_prompt",
             "parse_tool_calls"});
-  if (!f.end() || !chat.prepare(served->model.get(), jobs, &why)) return refuse(exchange.get(), why);
+  if (!f.end() || !chat.prepare(served->model.get(), served->scheduler.states(), jobs, &why)) return refuse(exchange.get(), why);
   for (auto& g : jobs) writer->add(std::move(g));
   writer->submit();
 }

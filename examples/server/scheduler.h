@@ -91,6 +91,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // Bytes that start() takes for this model.
+  static bool plan(const Model& model, const SchedulerOptions& options, size_t* bytes, std::string* why);
   // shared (may be NULL): held during each pass, so that models that share a machine take turns.
   bool start(std::shared_ptr<Model> model, const SchedulerOptions& options, std::mutex* shared, std::string* why);
   // All of them or, with the reason, none. From any thread.
@@ -119,6 +121,8 @@ class Scheduler {
   Status status() const;
   uint32_t n_context() const { return n_context_; }
   uint32_t n_sequences() const { return n_slots_; }
+  // Sequences carry states: a prompt goes on from the lengths at which one was kept and from nowhere else.
+  bool states() const { return states_; }
   const linnet_session_params& params() const { return options_.session; }
 
  private:
@@ -141,6 +145,7 @@ class Scheduler {
   };
   using Entry = std::unique_ptr<Active>;
 
+  static linnet_session_params session_params(const Model& model, const SchedulerOptions& options);
   void work();
   void take_calls(std::unique_lock<std::mutex>* lock);
   void drop_gone(std::unique_lock<std::mutex>* lock);
@@ -172,6 +177,7 @@ class Scheduler {
   linnet_template* echo_ = nullptr;  // writes the text that it is given: what a prompt has opened, for linnet_grammar_begin
   std::vector<char> echo_program_;
   uint32_t n_context_ = 0, n_slots_ = 0;
+  bool states_ = false;
   std::thread thread_;
 
   // the thread's own
