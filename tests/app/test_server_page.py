@@ -748,7 +748,7 @@ def large(page):
         page.until(IDLE, 60)
         page.value("measuring = false")
         painted, seen = page.value("[painted, frames_.length]")
-        check(10 < painted <= seen + 1, f"{name}: shown {painted} times in {seen} frames")  # and once when it is whole
+        check(3 < painted <= seen + 1, f"{name}: shown {painted} times in {seen} frames")  # and once when it is whole
         frames, made = page.value("frames_.slice(3).sort((a, b) => a - b)"), page.value("making")
         elements = page.value(SAID + ".querySelectorAll('*').length")
         length = page.value(SAID + ".textContent.length")
