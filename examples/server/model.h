@@ -42,7 +42,7 @@ struct Grammar {
 // A prompt with what is to be known of its answer.
 struct Prompt {
   std::vector<int32_t> tokens;
-  std::string tail;          // the end of its text: what it has opened
+  std::string tail;  // the end of its text: what it has opened
 };
 
 class Model;

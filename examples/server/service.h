@@ -42,7 +42,9 @@ class Service {
   // Of the request's "model"; NULL where there is none of that name.
   std::shared_ptr<Served> find(Fields* fields, const char* name = "model") const;
   // What all requests that generate have in common: who asks, how long, how tokens are drawn, what they may be.
-  bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out);
+  // lengths: what the API calls how many tokens are drawn at most.
+  bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out,
+                std::initializer_list<const char*> lengths = {"max_tokens", "max_completion_tokens", "n_predict"});
 
  private:
   friend struct Routes;
@@ -66,6 +68,10 @@ class Service {
 // One function an endpoint; body: a JSON object. What is wrong is answered in the API's form.
 void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void openai_responses(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void openai_embeddings(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void anthropic_messages(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void anthropic_count_tokens(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void tokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void detokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void apply_template(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
