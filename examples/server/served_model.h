@@ -68,6 +68,7 @@ class Model {
     linnet_format weights = LINNET_FORMAT_DEFAULT;
     linnet_load load = LINNET_LOAD_DEFAULT;
     unsigned n_threads = 1;
+    bool shape_only = false;  // for a plan: weights that take no memory
   };
   Model() = default;
   ~Model();
