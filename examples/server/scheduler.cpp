@@ -707,7 +707,7 @@ void Scheduler::after_pass(Active* a) {
   if (job.grammar && !a->grammar_on && a->computed == a->grammar_at) {
     linnet_status status = LINNET_OK;
     if (job.grammar_of_calls) {
-      std::string text = "{\"text\":\"";
+      std::string text = "{\"messages\":[],\"text\":\"";  // without messages there is no conversation
       for (const char c : job.prompt_tail) {  // as JSON: a prompt's end is UTF-8 cut anywhere, so what is no ASCII counts as a letter
         const auto u = static_cast<unsigned char>(c);
         static constexpr char kHex[] = "0123456789abcdef";
