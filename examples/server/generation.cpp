@@ -100,13 +100,17 @@ void Writer::fail(const Refusal& why) {
 }
 
 void Writer::submit() {
-  exchange_->on_change([weak = weak_from_this()] {
-    if (const auto writer = weak.lock()) writer->changed();
-  });
+  watch();
   Refusal why;
   if (served_->scheduler.submit({generations_.begin(), generations_.end()}, &why)) return;
   fail(why);
   generations_.clear();  // they hold this
+}
+
+void Writer::watch() {
+  exchange_->on_change([weak = weak_from_this()] {
+    if (const auto writer = weak.lock()) writer->changed();
+  });
 }
 
 void Writer::changed() {
@@ -122,6 +126,7 @@ void Writer::changed() {
     if (flows) g->paused = false;
   }
   served_->scheduler.look();
+  if (!gone && !all.empty()) watch();  // it is told once
 }
 
 void Writer::end_of(Generation& g) {

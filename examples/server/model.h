@@ -42,7 +42,7 @@ struct Grammar {
 // A prompt with what is to be known of its answer.
 struct Prompt {
   std::vector<int32_t> tokens;
-  std::string tail;          // the end of its text: what it has opened
+  std::string tail;  // the end of its text: what it has opened
 };
 
 class Model;
@@ -68,6 +68,7 @@ class Model {
     linnet_format weights = LINNET_FORMAT_DEFAULT;
     linnet_load load = LINNET_LOAD_DEFAULT;
     unsigned n_threads = 1;
+    bool shape_only = false;  // for a plan: weights that take no memory
   };
   Model() = default;
   ~Model();

@@ -36,6 +36,27 @@ Scheduler::~Scheduler() {
   linnet_session_fini(session_);
 }
 
+linnet_session_params Scheduler::session_params(const Model& model, const SchedulerOptions& options) {
+  linnet_session_params p = options.session;
+  p.size = sizeof p;
+  const uint32_t n_slots = p.n_sequences ? p.n_sequences : 1;
+  if (!p.n_context) p.n_context = std::min(model.desc().n_context, 4096u);
+  if (!p.n_pool) p.n_pool = n_slots * p.n_context;
+  p.n_sequences = n_slots + options.spare;
+  p.n_logits = 1;
+  return p;
+}
+
+bool Scheduler::plan(const Model& model, const SchedulerOptions& options, size_t* bytes, std::string* why) {
+  linnet_error err = {};
+  linnet_need need = {};
+  need.size = sizeof need;
+  const linnet_session_params p = session_params(model, options);
+  if (linnet_session_need(model.handle(), &p, &need, &err) != LINNET_OK) return *why = model.path() + ": " + err.text, false;
+  *bytes = need.bytes + options.prefix_bytes;  // of which a small model's cache may take less
+  return true;
+}
+
 bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& options, std::mutex* shared, std::string* why) {
   model_ = std::move(model);
   options_ = options;
@@ -43,12 +64,8 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   linnet_error err = {};
   linnet_need need = {};
   linnet_session_params& p = options_.session;
-  p.size = sizeof p;
-  n_slots_ = p.n_sequences ? p.n_sequences : 1;
-  if (!p.n_context) p.n_context = std::min(model_->desc().n_context, 4096u);
-  if (!p.n_pool) p.n_pool = n_slots_ * p.n_context;
-  p.n_sequences = n_slots_ + options_.spare;
-  p.n_logits = 1;
+  p = session_params(*model_, options);
+  n_slots_ = p.n_sequences - options_.spare;
   n_context_ = p.n_context;
   pool_ = p.n_pool;
   need.size = sizeof need;

@@ -93,6 +93,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // Bytes that start() takes for this model.
+  static bool plan(const Model& model, const SchedulerOptions& options, size_t* bytes, std::string* why);
   // shared (may be NULL): held during each pass, so that models that share a machine take turns.
   bool start(std::shared_ptr<Model> model, const SchedulerOptions& options, std::mutex* shared, std::string* why);
   // All of them or, with the reason, none. From any thread.
@@ -152,6 +154,7 @@ class Scheduler {
     int64_t when = 0;
   };
 
+  static linnet_session_params session_params(const Model& model, const SchedulerOptions& options);
   void work();
   void take_calls(std::unique_lock<std::mutex>* lock);
   void drop_gone(std::unique_lock<std::mutex>* lock);

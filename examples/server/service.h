@@ -12,14 +12,13 @@
 #include "fields.h"
 #include "generation.h"
 #include "http.h"
-#include "scheduler.h"
+#include "models.h"
 
 namespace server {
 
 struct Settings {
   HttpOptions http;
-  SchedulerOptions scheduler;
-  std::vector<Model::Options> models;
+  ModelsOptions models;
   std::string disk_folder;  // of the disk cache; "" = none
   uint64_t disk_bytes = uint64_t{4096} << 20;
   double temperature = 1;     // of requests that say none: OpenAI's
@@ -39,10 +38,10 @@ class Service {
   void stop(std::chrono::milliseconds wait);
   int port() const { return http_.port(); }
   const Settings& settings() const { return settings_; }
-  const std::vector<std::shared_ptr<Served>>& served() const { return served_; }
+  const Models& models() const { return models_; }
 
-  // Of the request's "model"; NULL where there is none of that name.
-  std::shared_ptr<Served> find(Fields* fields, const char* name = "model") const;
+  // Of the request's "model", loaded; NULL where there is none of that name, or no room for it.
+  std::shared_ptr<Served> find(Fields* fields, const char* name = "model");
   // What all requests that generate have in common: who asks, how long, how tokens are drawn, what they may be.
   bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out);
 
@@ -53,8 +52,7 @@ class Service {
   std::string metrics() const;
 
   Settings settings_;
-  std::vector<std::shared_ptr<Served>> served_;
-  std::mutex pass_;  // models take turns
+  Models models_;
   Http http_;
   Clock::time_point began_ = Clock::now();
 
