@@ -17,12 +17,12 @@ namespace server {
 namespace {
 
 constexpr char kMagic[8] = {'L', 'N', 'T', 'B', 'L', 'O', 'C', 'K'};
-constexpr size_t kBuffer = size_t{64} << 20;   // of what waits to be written; one piece may be larger
-constexpr size_t kLargest = size_t{1} << 30;   // of a file
-constexpr size_t kFiles = 65536;               // that are remembered
-constexpr size_t kReadAhead = 2;               // pieces of a reading
-constexpr int64_t kFresh = 60'000'000'000;     // ns within which a file that is used again is not marked again
-constexpr int64_t kStep = 1000;                // ns that a token makes a piece older than its beginnings, which must outlive it
+constexpr size_t kBuffer = size_t{64} << 20;  // of what waits to be written; one piece may be larger
+constexpr size_t kLargest = size_t{1} << 30;  // of a file
+constexpr size_t kFiles = 65536;              // that are remembered
+constexpr size_t kReadAhead = 2;              // pieces of a reading
+constexpr int64_t kFresh = 60'000'000'000;    // ns within which a file that is used again is not marked again
+constexpr int64_t kStep = 1000;               // ns that a token makes a piece older than its beginnings, which must outlive it
 constexpr char kPrefix[] = "linnet-", kSuffix[] = ".kv", kTemporary[] = ".kv.tmp";
 
 struct FileHead {
@@ -133,8 +133,7 @@ bool DiskCache::open(const std::string& folder, uint64_t budget, std::string* wh
   if (st.st_uid != geteuid()) return failed("belongs to somebody else, who could put anything there");
   if (st.st_mode & 022) return failed("others may write there: they could put anything there; chmod 700 it");
   status_.writes = faccessat(fd_, ".", W_OK, AT_EACCESS) == 0;
-  if (!status_.writes)
-    fprintf(stderr, "linnet: serve: disk cache %s: %s: nothing is written to it\n", folder.c_str(), strerror(errno));
+  if (!status_.writes) fprintf(stderr, "linnet: serve: disk cache %s: %s: nothing is written to it\n", folder.c_str(), strerror(errno));
   scan();
   reader_ = std::thread([this] { reads(); });
   writer_ = std::thread([this] { writes(); });
@@ -454,7 +453,7 @@ bool DiskCache::write_file(const Piece& piece, const std::vector<char>& bytes) {
   }
   set_time(file, piece.used);
   if (renameat(fd_, temporary.c_str(), fd_, name.c_str())) return errno == ENOENT;  // taken for a rest between open and lock
-  Piece other = piece;  // of the same tokens
+  Piece other = piece;                                                              // of the same tokens
   other.kept = !piece.kept;
   uint64_t other_bytes = 0;
   int64_t used = 0;

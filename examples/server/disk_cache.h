@@ -1,5 +1,5 @@
-// What prefix caches hold, on disk: a file for each block of 128 tokens, and for the rest where a sequence was kept. A file's name is a hash
-// of the model and of all tokens up to its end, so that a prompt finds its own block by block; what is inside are exported pieces
+// What prefix caches hold, on disk: a file for each block of 128 tokens, and for the rest where a sequence was kept. A file's name is a
+// hash of the model and of all tokens up to its end, so that a prompt finds its own block by block; what is inside are exported pieces
 // (linnet_serve.h), which bring their tokens along and go into the prefix cache under these: a name, right or wrong, never decides what a
 // prompt goes on from. Two threads read and write; nobody else waits for a disk. Any thread may call.
 #pragma once

@@ -219,7 +219,8 @@ int serve(int argc, char** argv) {
       usage_error("option '" + name + "' is not known");
     }
   }
-  if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes) usage_error("option '--cache-dir' goes with a prefix cache, not with --prefix-cache 0");
+  if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes)
+    usage_error("option '--cache-dir' goes with a prefix cache, not with --prefix-cache 0");
   if (s.models.models.empty()) usage_error("option '-m' is missing");
   if (s.http.bodies_budget < 4 * s.http.max_body) s.http.bodies_budget = 4 * s.http.max_body;
   // A socket that systemd has opened: it decides who reaches it.

@@ -9,14 +9,14 @@
 namespace server {
 namespace {
 
-constexpr size_t kRecent = 32;                       // prompts that are remembered for what later ones have in common with them
-constexpr size_t kWorthKeeping = 32;                 // tokens in common that are worth a piece of their own
-constexpr double kSlower = 1.7;                      // how much longer a pass may take by the prompts in it
-constexpr uint32_t kFirstRows = 16, kLeastRows = 4;  // of prompts beside answers, until it is known how long they take
-constexpr size_t kKeeping = 256;                     // sequences that wait to be written to the disk
+constexpr size_t kRecent = 32;                          // prompts that are remembered for what later ones have in common with them
+constexpr size_t kWorthKeeping = 32;                    // tokens in common that are worth a piece of their own
+constexpr double kSlower = 1.7;                         // how much longer a pass may take by the prompts in it
+constexpr uint32_t kFirstRows = 16, kLeastRows = 4;     // of prompts beside answers, until it is known how long they take
+constexpr size_t kKeeping = 256;                        // sequences that wait to be written to the disk
 constexpr auto kImport = std::chrono::milliseconds(4);  // of what was read from it, between two passes
 constexpr auto kFlush = std::chrono::seconds(10);       // for what is not written yet, at the end
-constexpr double kNew = 0.2;                         // weight of a new measurement in an average
+constexpr double kNew = 0.2;                            // weight of a new measurement in an average
 
 double seconds_between(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 double ms_between(Clock::time_point from, Clock::time_point to) { return 1e3 * seconds_between(from, to); }
@@ -356,7 +356,8 @@ size_t Scheduler::victim_for(size_t key) const {
   for (size_t i = 0; i < active_.size(); ++i) {
     const Job& job = *active_[i]->job;
     const size_t other = job.key;
-    if (active_[i]->over || active_[i]->reading || other == key || job.sampling.mirostat || static_cast<double>(keys_.at(other).running) <= share_of(other))
+    if (active_[i]->over || active_[i]->reading || other == key || job.sampling.mirostat ||
+        static_cast<double>(keys_.at(other).running) <= share_of(other))
       continue;
     if (victim == active_.size() || active_[i]->order > active_[victim]->order) victim = i;
   }
