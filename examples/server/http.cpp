@@ -532,8 +532,12 @@ struct Http::Server {
     const bool open = page || (!strcmp(url, "/health") && (method == "GET" || method == "HEAD"));
     if (!hub->options.keys.empty() && !find_key(head, &r->key) && !open)
       return {401, "invalid_api_key", "a key is needed: Authorization: Bearer KEY", {{"WWW-Authenticate", "Bearer"}}};
-    if (r->length && !equals_ignoring_case(trimmed(head.type.substr(0, head.type.find(';'))), "application/json"))
-      return {415, "unsupported_media_type", "Content-Type must be application/json"};
+    // Neither type comes from another site's form.
+    const bool put = method == "PUT";
+    if (r->length &&
+        !equals_ignoring_case(trimmed(head.type.substr(0, head.type.find(';'))), put ? "application/octet-stream" : "application/json"))
+      return {415, "unsupported_media_type",
+              put ? "Content-Type must be application/octet-stream" : "Content-Type must be application/json"};
     if (r->length != UINT64_MAX) {
       if (r->length > hub->options.max_body) return {413, "request_too_large", "the request's body is too large"};
       if (r->length > hub->options.bodies_budget - std::min(hub->options.bodies_budget, hub->held.load())) return no_room(r->length);

@@ -49,6 +49,7 @@ constexpr char kUsage[] =
     "      --fair-by user       a request's \"user\" tells who asks, beside its key\n"
     "      --temp T             of requests that say none (1)\n"
     "      --max-body MIB       of a request (8)\n"
+    "      --state              /v1/state gives out what prompts computed, and takes it in\n"
     "      --drain SECONDS      for requests at work when the server is told to stop (30)\n"
     "      --no-cache           packed models are not kept for the next start\n"
     "      --help, --version\n";
@@ -130,6 +131,10 @@ int serve(int argc, char** argv) {
     if (name == "--version") return std::printf("%s\n", linnet_build_info()), 0;
     if (name == "--open") {
       open = true;
+      continue;
+    }
+    if (name == "--state") {
+      s.states = true;
       continue;
     }
     if (name == "--no-cache") {

@@ -332,7 +332,8 @@ class CompletionWriter final : public OpenAiWriter {
   }
 };
 
-// Text, token ids, or an array of these.
+}  // namespace
+
 bool read_prompts(Fields* f, const Model& model, std::vector<std::vector<int32_t>>* out) {
   const json* prompt = f->any("prompt");
   if (!prompt) return f->refuse("prompt", "is missing"), false;
@@ -361,8 +362,6 @@ bool read_prompts(Fields* f, const Model& model, std::vector<std::vector<int32_t
   }
   return true;
 }
-
-}  // namespace
 
 void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body) {
   Refusal why;

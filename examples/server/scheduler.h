@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "disk_cache.h"
-#include "model.h"
+#include "served_model.h"
 
 namespace server {
 
@@ -103,6 +103,7 @@ class Scheduler {
   void look();
   // Runs on the scheduler's thread between two passes, with the session and a sequence that is free for it (the last one).
   void run(std::function<void(linnet_session*, uint32_t seq)> call);
+  linnet_prefix* prefix() { return prefix_; }  // inside run() alone; NULL: there is none
   // No new jobs; waits for those that are there, at most so long, then drops them. Ends the thread.
   void stop(std::chrono::milliseconds wait);
 

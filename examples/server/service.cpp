@@ -130,6 +130,10 @@ struct Routes {
     void (*run)(Service*, const std::shared_ptr<Exchange>&, const json& body);
   };
   static const Route kAll[];
+  static void state(Service* s, const std::shared_ptr<Exchange>& e, const json& body) {
+    if (s->settings_.states) return state_export(s, e, body);
+    refuse(e.get(), {404, "states are given and taken with --state alone", "not_found", {}});
+  }
 };
 
 const Routes::Route Routes::kAll[] = {
@@ -141,6 +145,7 @@ const Routes::Route Routes::kAll[] = {
     {"GET", "/metrics", metrics},
     {"GET", "/props", props},
     {"GET", "/slots", slots},
+    {"POST", "/v1/state", state},
     {"POST", "/tokenize", tokenize},
     {"POST", "/detokenize", detokenize},
     {"POST", "/apply-template", apply_template},
@@ -151,6 +156,7 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
   Exchange* const e = exchange.get();
   const std::string method = e->method == "HEAD" ? "GET" : e->method;
   const Routes::Route* other = nullptr;
+  if (method == "PUT" && e->path == "/v1/state" && settings_.states) return state_import(this, exchange);
   for (const Routes::Route& r : Routes::kAll) {
     if (e->path != r.path) continue;
     other = &r;

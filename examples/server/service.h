@@ -12,7 +12,7 @@
 #include "fields.h"
 #include "generation.h"
 #include "http.h"
-#include "models.h"
+#include "served_models.h"
 
 namespace server {
 
@@ -22,6 +22,7 @@ struct Settings {
   std::string disk_folder;  // of the disk cache; "" = none
   uint64_t disk_bytes = uint64_t{4096} << 20;
   double temperature = 1;     // of requests that say none: OpenAI's
+  bool states = false;        // /v1/state is there
   bool fair_by_user = false;  // "user" of a request tells who asks, beside its key
   bool logs_text = false;
 };
@@ -42,6 +43,7 @@ class Service {
 
   // Of the request's "model", loaded; NULL where there is none of that name, or no room for it.
   std::shared_ptr<Served> find(Fields* fields, const char* name = "model");
+  std::shared_ptr<Served> find(const std::string& name, Refusal* why) { return models_.get(name, why); }
   // What all requests that generate have in common: who asks, how long, how tokens are drawn, what they may be.
   bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out);
 
@@ -66,6 +68,10 @@ class Service {
 // One function an endpoint; body: a JSON object. What is wrong is answered in the API's form.
 void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+// Text, token ids, or an array of these.
+bool read_prompts(Fields* fields, const Model& model, std::vector<std::vector<int32_t>>* out);
+void state_export(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void state_import(Service* service, const std::shared_ptr<Exchange>& exchange);
 void tokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void detokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void apply_template(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);

@@ -1,4 +1,4 @@
-#include "model.h"
+#include "served_model.h"
 
 #include <time.h>
 

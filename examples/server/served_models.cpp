@@ -1,4 +1,4 @@
-#include "models.h"
+#include "served_models.h"
 
 #include <algorithm>
 
