@@ -76,7 +76,9 @@ class Writer : public std::enable_shared_from_this<Writer> {
 
  private:
   void end_of(Generation& g);
+  void listen();
   void changed();
+  void let_go();
   std::mutex mutex_;  // of generations_, between the scheduler's thread and HTTP's
   size_t n_ended_ = 0;
 };
