@@ -31,8 +31,8 @@ void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t
 
 void embed_layers(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, uint32_t n_layers, float* y, size_t y_stride) {
   for_rows(w, m * n_layers, [&](uint32_t i) {
-    const uint32_t token = static_cast<uint32_t>(tokens[i / n_layers]), row = token < table.n / n_layers ? token * n_layers : 0;
-    w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, row + i % n_layers, y + i * y_stride);
+    const uint32_t row = first_row_of(table, tokens[i / n_layers], n_layers) + i % n_layers;
+    w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, row, y + i * y_stride);
   });
 }
 
@@ -482,7 +482,6 @@ const Ops cpu_ops = {
     .act_mul = act_mul,
     .gate_up = gate_up,
     .gate_up_rows = kGateUpRows,
-    .weighs_experts = true,
     .route = cpu_route,
     .gather = gather,
     .gemm_experts = gemm_experts,

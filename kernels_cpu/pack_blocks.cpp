@@ -57,6 +57,7 @@ constexpr Kind kKinds[] = {
     {LINNET_AO4G32, 20, {{4, 16}}, 2, {0, 2}, {}, nullptr},
     {LINNET_AO4G64, 36, {{4, 32}}, 2, {0, 2}, {}, nullptr},
     {LINNET_AO4G128, 68, {{4, 64}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_TQ2_F32, 64, {{0, 64}}, 0, {}, {}, nullptr},
     {LINNET_I8G32, 34, {{2, 32}}, 1, {0}, {}, nullptr},  // Q8_0
     {LINNET_I4G32, 18, {{2, 16}}, 1, {0}, {}, nullptr},  // Q4_0
 };

@@ -644,6 +644,9 @@ struct Tq2 : Shape<256, 32, 64> {
   }
   static float scale(const Output& o, size_t) { return o.half(0); }
 };
+struct Tq2F32 : Tq2 {
+  static float scale(const Output& o, size_t) { return o.outer(0); }
+};
 
 // Books of runs, as IqBooks has them.
 #include "books.inc"

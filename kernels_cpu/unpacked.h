@@ -442,6 +442,15 @@ struct Tq2 : TwoBits<32, false, 1, kStepF16> {
   }
   static V scale(const uint8_t* entry, size_t) { return first_scales(entry); }
 };
+// An output's scale is its outer factor.
+struct Tq2F32 : TwoBits<32, false, 1, kStepOuter> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t*, uint32_t, const UnpackTo& to) {
+    codes<kFlip>(lines, to);
+    for (size_t g = 0; g < 8; ++g) store(to.scale + g * to.scale_step, outer(to.end));
+  }
+  static V outer(const uint8_t* end) { return load(reinterpret_cast<const float*>(end) - 32); }
+};
 
 }  // namespace
 }  // namespace linnet

@@ -67,6 +67,8 @@ template <class Product>
 constexpr int32_t kMore<Tq1, Product> = 1;
 template <class Product>
 constexpr int32_t kMore<Tq2, Product> = 1;
+template <class Product>
+constexpr int32_t kMore<Tq2F32, Product> = 1;
 // Whether its numbers of a table are signed to the product.
 template <class Kind, class Product>
 constexpr bool kSigned = false;
@@ -121,6 +123,12 @@ struct BlockScales<Mxfp4> : WholeScales<Mxfp4> {
 template <>
 struct BlockScales<Nvfp4> : WholeScales<Nvfp4> {
   using WholeScales::WholeScales;
+};
+template <>
+struct BlockScales<Tq2F32> {
+  V d;
+  explicit BlockScales(const BlockRows& b) : d(Tq2F32::outer(b.end)) {}
+  INLINE V scale(size_t) const { return d; }
 };
 
 template <>
@@ -352,6 +360,10 @@ INLINE void row_sums(Q3K, Sums* s) {
 }
 template <class Sums>
 INLINE void row_sums(Tq2, Sums* s) {
+  sums_two_bits<false>(s);
+}
+template <class Sums>
+INLINE void row_sums(Tq2F32, Sums* s) {
   sums_two_bits<false>(s);
 }
 // The sum of a group by digits. A byte v has the digit d in front: 3 v = 256 d + what has the next one. So for few rows of products that

@@ -635,6 +635,7 @@ void begin(CudaSession& s, const Pass& p, bool drawn) {
   if (!drawn) to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
   if (p.rows->positions) to_device(q, p.rows->positions, p.made->positions, p.m * sizeof(int32_t));
   if (p.rows->temperature) to_device(q, p.rows->temperature, p.made->temperature, p.m * sizeof(float));
+  if (p.rows->layer_floats) to_device(q, p.rows->layer_rows, p.made->layer_rows, size_t{p.m} * p.rows->layer_floats * sizeof(float));
   for (uint32_t r = 0; r < 2; ++r) {
     const size_t at = p.rows->rope_at(r, 0), bytes = size_t{p.m} * p.rows->n_pairs[r] * sizeof(float);
     to_device(q, p.rows->cos + at, p.made->cos + at, bytes);

@@ -67,6 +67,7 @@ uint64_t cuda_terms_bytes(Format f, uint32_t k);
 size_t cuda_gemm_heads_scratch(uint32_t rows, uint32_t n_heads, uint32_t k);
 // rows.cu
 void cuda_norm(const Worker& w, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q);
+void cuda_gated_norm(const Worker& w, const GatedNormArgs& a);
 void cuda_add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n);
 void cuda_scale(const Worker& w, float* x, size_t stride, float by, float cap, uint32_t m, uint32_t n);
 void cuda_clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n);
@@ -76,6 +77,12 @@ void cuda_rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_
 void cuda_scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
 void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
                   QuantRows* q);
+void cuda_xielu(const Worker& w, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
+void cuda_predict(const Worker& w, const Streams& s, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to);
+void cuda_correct(const Worker& w, const Streams& s, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride,
+                  float* x);
+void cuda_match(const Worker& w, float* x, const float* like, size_t stride, uint32_t m, uint32_t n);
+void cuda_sparsify(const Worker& w, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
 void cuda_check_finite(const Worker& w, const float* x, size_t stride, uint32_t m,
                        uint32_t n);  // sets q.not_finite where a float is infinite or NaN
 struct CudaQuant;                    // rows_args.h
@@ -95,6 +102,7 @@ size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_chunk, uint32_t n_sm
 // states.cu
 void cuda_short_conv(const Worker& w, const ShortConvArgs& a);
 void cuda_delta_net(const Worker& w, const DeltaNetArgs& a);
+void cuda_mamba(const Worker& w, const MambaArgs& a);
 CudaSlot cuda_slot(const Slots& slots, uint32_t seq);  // of a sequence in a pass that the slots have been advanced for
 // cuda_device.cpp
 void cuda_pace(const Worker& w);

@@ -13,7 +13,10 @@ LINNET_ON_GPU int round_clamped(float v, float lo, float hi) {
   return static_cast<int>(bits_of(v + kRound) - bits_of(kRound));
 }
 
-LINNET_ON_GPU float exp_one(float x) {
+struct ExpParts {
+  float q, r, power;  // fma_of(q, r, 1) * power
+};
+LINNET_ON_GPU ExpParts exp_parts(float x) {
   constexpr float kRound = 12582912.0f;
   float t = x < -87.33f ? -87.33f : x;
   t = t > 88.37f ? 88.37f : t;
@@ -27,13 +30,34 @@ LINNET_ON_GPU float exp_one(float x) {
   p = fma_of(p, r, 0x1.555490p-3f);
   p = fma_of(p, r, 0x1.fffffcp-2f);
   p = fma_of(p, r, 1.0f);
-  p = fma_of(p, r, 1.0f);
-  const float e = p * float_of((bits_of(z) << 23) + 0x3F800000u);
-  return x < -87.33f ? 0.0f : e;
+  return {p, r, float_of((bits_of(z) << 23) + 0x3F800000u)};
+}
+LINNET_ON_GPU float exp_one(float x) {
+  const ExpParts e = exp_parts(x);
+  return x < -87.33f ? 0.0f : fma_of(e.q, e.r, 1.0f) * e.power;
 }
 
 LINNET_ON_GPU float abs_of(float v) { return float_of(bits_of(v) & 0x7FFFFFFFu); }
 LINNET_ON_GPU float with_sign_of(float v, float sign) { return float_of((bits_of(v) & 0x7FFFFFFFu) | (bits_of(sign) & 0x80000000u)); }
+// rope_log of rope.cpp.
+LINNET_ON_GPU double log_of(double x) {
+  uint64_t bits = double_bits(x);
+  int e = static_cast<int>(bits >> 52 & 0x7FF) - 1023;
+  bits = (bits & 0xFFFFFFFFFFFFFull) | 0x3FF0000000000000ull;
+  double m = double_of(bits);
+  if (m > 1.4142135623730951) {
+    m *= 0.5;
+    ++e;
+  }
+  const double t = (m - 1) / (m + 1), t2 = t * t;
+  double sum = 0;
+  for (int k = 23; k >= 1; k -= 2) sum = sum * t2 + 1.0 / k;
+  return e * 6.93147180369123816490e-01 + (e * 1.90821492927058770002e-10 + 2 * t * sum);
+}
+LINNET_ON_GPU float softplus(float x) {
+  const float e = exp_one(-abs_of(x));
+  return static_cast<float>((x > 0 ? static_cast<double>(x) : 0) + log_of(1 + static_cast<double>(e)));
+}
 // cap * tanh(x / cap).
 LINNET_ON_GPU float soft_cap(float x, float cap) {
   const float z = exp_one(abs_of(x / cap) * -2.0f);

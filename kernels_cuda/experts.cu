@@ -27,34 +27,45 @@ LINNET_ON_GPU uint32_t best_of_warp(Best b) {
   return b.at;
 }
 
+// Of one warp: s[i] = softmax of value(i).
+template <class Value>
+LINNET_ON_GPU void softmax_of(float* s, uint32_t n, Value value) {
+  const uint32_t lane = threadIdx.x;
+  float max = value(0), part = 0;
+  for (uint32_t i = lane; i < n; i += 32) {
+    const float v = value(i);
+    max = v > max ? v : max;
+  }
+  for (int lanes = 16; lanes; lanes /= 2) {
+    const float other = shuffle_xor(max, lanes);
+    max = other > max ? other : max;
+  }
+#pragma unroll 1
+  for (uint32_t i = lane; i < n; i += 32) s[i] = exp_one(value(i) - max);
+  warp_sync();
+  for (uint32_t i = lane % 16; i < n; i += 16) part = part + s[i];
+  part = tree_sum(part);
+  warp_sync();
+#pragma unroll 1
+  for (uint32_t i = lane; i < n; i += 32) s[i] = s[i] / part;
+}
+
 // One warp a row. Lane l has experts l, l + 32, ..: bit j of its masks is expert l + 32 j.
 LINNET_KERNEL(32) route_rows(const RouteArgs a) {
   LINNET_SHARED float s[kRouteExperts];       // scores
   LINNET_SHARED float groups[kRouteExperts];  // of each group what its best add up to
   LINNET_SHARED uint32_t chosen[kRouteExperts];
+  LINNET_SHARED float mixed[2];  // shares of two experts
   const uint32_t row = blockIdx.x, lane = threadIdx.x, n = a.n_experts;
   const float* logits = a.logits + row * a.stride;
   if (a.sigmoid) {
 #pragma unroll 1
     for (uint32_t i = lane; i < n; i += 32) s[i] = 1.0f / (1.0f + exp_one(-logits[i]));
-  } else {
-    float max = logits[0], part = 0;
-    for (uint32_t i = lane; i < n; i += 32) max = logits[i] > max ? logits[i] : max;
-    for (int lanes = 16; lanes; lanes /= 2) {
-      const float other = shuffle_xor(max, lanes);
-      max = other > max ? other : max;
-    }
-#pragma unroll 1
-    for (uint32_t i = lane; i < n; i += 32) s[i] = exp_one(logits[i] - max);
-    warp_sync();
-    for (uint32_t i = lane % 16; i < n; i += 16) part = part + s[i];
-    part = tree_sum(part);
-    warp_sync();
-#pragma unroll 1
-    for (uint32_t i = lane; i < n; i += 32) s[i] = s[i] / part;
+  } else if (!a.mixer) {
+    softmax_of(s, n, [&](uint32_t i) { return logits[i]; });
   }
   warp_sync();
-  const auto choice = [&](uint32_t i) { return a.correction ? s[i] + a.correction[i] : s[i]; };
+  const auto choice = [&](uint32_t i) { return a.mixer ? logits[i] : a.correction ? s[i] + a.correction[i] : s[i]; };
 
   uint32_t taken = 0;
   if (a.n_groups) {  // experts of all but the best groups count as taken
@@ -96,6 +107,18 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
     for (uint32_t e = lane; e < n; e += 32)
       if (!(taken >> (e / 32) & 1)) consider(best, choice(e), e);
     const uint32_t e = best_of_warp(best);
+    if (a.mixer) {  // its share of a softmax over those that are left and near it
+      const float most = logits[e];
+      const auto near = [&](uint32_t i) {
+        const float v = logits[i], size = abs_of(v) > most ? abs_of(v) : most;
+        return groups[i] > 0 || (most - v) / size > a.near ? float_of(0xFF800000u) : v;
+      };
+      for (uint32_t i = lane; i < n; i += 32) groups[i] = taken >> (i / 32) & 1 ? 1.0f : 0.0f;
+      warp_sync();
+      softmax_of(s, n, near);
+      warp_sync();
+      if (lane == 0) mixed[k] = s[e];
+    }
     if (e % 32 == lane) taken |= 1u << (e / 32);
     if (lane == 0) chosen[k] = e;
   }
@@ -107,14 +130,16 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
     uint32_t place = 0;
     for (uint32_t j = 0; j < a.n_active; ++j) place += chosen[j] < chosen[k];
     a.pairs.experts[at + place] = chosen[k];
-    groups[place] = s[chosen[k]];
+    groups[place] = a.mixer ? mixed[k] : s[chosen[k]];
   }
   warp_sync();
   float sum = 0;
   for (uint32_t k = 0; k < a.n_active; ++k) sum = sum + groups[k];
 #pragma unroll 1
-  for (uint32_t k = lane; k < a.n_active; k += 32)
-    a.pairs.weights[at + k] = (a.normalise ? groups[k] / (sum + 1e-20f) : groups[k]) * a.scale;
+  for (uint32_t k = lane; k < a.n_active; k += 32) {
+    const float weight = (a.normalise ? groups[k] / (sum + 1e-20f) : groups[k]) * a.scale;
+    a.pairs.weights[at + k] = a.weigh ? weight * a.weigh[a.pairs.experts[at + k]] : weight;
+  }
   if (a.capacity.chosen) {
     const CudaSpan span = a.capacity.spans[a.capacity.row_span[row]];
     uint16_t* to = a.capacity.chosen + span.seq * a.capacity.chosen_stride + uint64_t{span.position + row - span.row} * a.n_active;

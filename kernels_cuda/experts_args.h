@@ -25,9 +25,9 @@ struct CudaCapacity {
 struct RouteArgs {
   float* logits;
   uint64_t stride;
-  const float* correction;
-  uint32_t n_experts, n_active, sigmoid, normalise, n_groups, top_groups, group_best;
-  float scale;
+  const float *correction, *weigh;
+  uint32_t n_experts, n_active, sigmoid, normalise, mixer, n_groups, top_groups, group_best;
+  float scale, near;
   CudaPairs pairs;
   CudaCapacity capacity;
 };

@@ -14,11 +14,11 @@
   X(gemv_q5_0) X(gemm16_q5_0) X(gemm64_q5_0) X(gemv_q3_k) X(gemm16_q3_k) X(gemm64_q3_k) \
   X(gemv_q2_k) X(gemm16_q2_k) X(gemm64_q2_k) X(gemv_q4_1) X(gemm16_q4_1) X(gemm64_q4_1) \
   X(gemv_q5_1) X(gemm16_q5_1) X(gemm64_q5_1)
-#define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(rope_heads)              \
+#define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(gated_norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(xielu_rows) X(predict_rows) X(correct_rows) X(match_rows) X(sparsify_rows) X(rope_heads)              \
   X(check_finite)
 #define LINNET_CUDA_EXPERTS_KERNELS(X) X(route_rows) X(group_pairs) X(limit_pairs) X(gather_pairs) X(combine_pairs)
 #define LINNET_CUDA_FLASH_KERNELS(X) X(kv_append) X(flash_sinks) X(flash8_i8) X(flash16_i8) X(flash8) X(flash16) X(flash_merge)
-#define LINNET_CUDA_STATES_KERNELS(X) X(conv_rows) X(conv_states) X(delta_heads) X(delta_keep)
+#define LINNET_CUDA_STATES_KERNELS(X) X(conv_rows) X(conv_states) X(keep_rows) X(delta_heads) X(mamba_heads)
 #define LINNET_CUDA_SAMPLE_KERNELS(X) X(sample_top) X(sample_draw)
 #define LINNET_CUDA_MEASURE_KERNELS(X) X(read_all) X(peak_i8) X(peak_bf16)
 #define LINNET_CUDA_KERNELS(X)                                                                                                           \

@@ -16,8 +16,8 @@ void cuda_route(const Worker& w, const Router& r, const Capacity& capacity, floa
   if (n_pairs == 0) return;
   const CudaCapacity limit = {q.pass.spans, q.pass.row_span, capacity.most ? capacity.chosen : nullptr, capacity.chosen_stride,
                               capacity.most};
-  const RouteArgs route = {logits,     stride,       r.correction, r.n_experts, r.n_active,      r.sigmoid, r.normalise,
-                           r.n_groups, r.top_groups, r.group_best, r.scale,     pairs_of(pairs), limit};
+  const RouteArgs route = {logits,  stride,     r.correction, r.weigh,      r.n_experts, r.n_active, r.sigmoid,       r.normalise,
+                           r.mixer, r.n_groups, r.top_groups, r.group_best, r.scale,     r.near,     pairs_of(pairs), limit};
   cuda_launch(q, kCuda_route_rows, {m, 1, 1}, 32, 0, &route);
 
   const uint32_t most = kGroupCounts / r.n_experts < 32 ? kGroupCounts / r.n_experts : 32, wanted = (n_pairs + 31) / 32,

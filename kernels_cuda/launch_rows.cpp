@@ -5,7 +5,8 @@ namespace linnet {
 
 static_assert(uint32_t{kCudaSilu} == kActSilu && uint32_t{kCudaGeluTanh} == kActGeluTanh && uint32_t{kCudaGeluErf} == kActGeluErf &&
               uint32_t{kCudaRelu} == kActRelu && uint32_t{kCudaSwigluClamped} == kActSwigluClamped &&
-              uint32_t{kCudaSigmoid} == kActSigmoid && uint32_t{kCudaRelu2} == kActRelu2);
+              uint32_t{kCudaSigmoid} == kActSigmoid && uint32_t{kCudaRelu2} == kActRelu2 && kCudaStreams == kStreams &&
+              kCudaStreamRouter == kPanel);
 
 CudaQuant cuda_quant(const CudaQueue& queue, const QuantRows* q) {
   if (!q) return {};
@@ -28,6 +29,11 @@ void cuda_norm(const Worker& w, const float* x, size_t stride, const Norm& norm,
   CudaQueue& queue = cuda_queue(w);
   const NormArgs a = {x, y, norm.weight, norm.bias, stride, n, kind_of(norm), 0, norm.eps, 1, cuda_quant(queue, q)};
   cuda_launch(queue, kCuda_norm_rows, {m, 1, 1}, kRowThreads, 0, &a);
+}
+
+void cuda_gated_norm(const Worker& w, const GatedNormArgs& of) {
+  const GatedRowsArgs a = {of.gate, of.y, of.weight, of.gate_stride, of.stride, of.n / of.groups, of.groups, of.norm_first, of.eps};
+  cuda_launch(cuda_queue(w), kCuda_gated_norm_rows, {of.m * of.groups, 1, 1}, kRowThreads, 0, &a);
 }
 
 void cuda_add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n) {
@@ -85,6 +91,33 @@ void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float
   CudaQueue& queue = cuda_queue(w);
   const ActMulArgs a = {gate, up, y, stride, n, pieces_of(n), act, limit, cuda_quant(queue, q)};
   cuda_launch(queue, kCuda_act_mul_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
+}
+
+void cuda_xielu(const Worker& w, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q) {
+  CudaQueue& queue = cuda_queue(w);
+  const XieluArgs a = {x, by, stride, n, pieces_of(n), cuda_quant(queue, q)};
+  cuda_launch(queue, kCuda_xielu_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
+}
+
+void cuda_predict(const Worker& w, const Streams& s, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to) {
+  const StreamsArgs a = {s.x, s.apart, s.router, coefs, nullptr, to, stride, n, pieces_of(n)};
+  cuda_launch(cuda_queue(w), kCuda_predict_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
+}
+
+void cuda_correct(const Worker& w, const Streams& s, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride,
+                  float* x) {
+  const StreamsArgs a = {s.x, s.apart, s.router, coefs, scale, x, stride, n, pieces_of(n)};
+  cuda_launch(cuda_queue(w), kCuda_correct_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
+}
+
+void cuda_match(const Worker& w, float* x, const float* like, size_t stride, uint32_t m, uint32_t n) {
+  const MatchArgs a = {x, like, stride, n};
+  cuda_launch(cuda_queue(w), kCuda_match_rows, {m, 1, 1}, kRowThreads, 0, &a);
+}
+
+void cuda_sparsify(const Worker& w, float* x, size_t stride, float cut, uint32_t m, uint32_t n) {
+  const SparsifyArgs a = {x, stride, n, cut};
+  cuda_launch(cuda_queue(w), kCuda_sparsify_rows, {m, 1, 1}, kRowThreads, 0, &a);
 }
 
 void cuda_check_finite(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n) {

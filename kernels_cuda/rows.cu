@@ -3,8 +3,10 @@
 
 namespace linnet {
 
-// The sum of a row, or of (x - mean)^2, in 16 partial sums by index % 16: two half warps alike walk over a tile while the other warps wait.
-LINNET_ON_GPU float row_sum(bool squares, const float* x, uint32_t n, float mean, float* tile, float* total) {
+// What of a row is summed up: x - mean, or its squares, added by one rounding or rounded before.
+enum RowSum : uint32_t { kSum, kSquares, kRoundedSquares };
+// In 16 partial sums by index % 16: two half warps alike walk over a tile while the other warps wait.
+LINNET_ON_GPU float row_sum(uint32_t of, const float* x, uint32_t n, float mean, float* tile, float* total) {
   const uint32_t thread = threadIdx.x;
   float s = 0;
 #pragma unroll 1
@@ -16,6 +18,7 @@ LINNET_ON_GPU float row_sum(bool squares, const float* x, uint32_t n, float mean
     for (uint32_t i = thread * 4; i < count; i += kRowThreads * 4) {
       load_quad(x + from, i, count, v);
       for (uint32_t j = 0; j < 4; ++j) v[j] = v[j] - mean;
+      for (uint32_t j = 0; j < 4 && of == kRoundedSquares; ++j) v[j] = v[j] * v[j];
       store_quad(tile, i, kNormTile, v);
     }
     block_sync();
@@ -28,10 +31,10 @@ LINNET_ON_GPU float row_sum(bool squares, const float* x, uint32_t n, float mean
       float now[16];
       for (uint32_t j = 0; j < 16; ++j) now[j] = next[j];
       for (uint32_t j = 0; j < 16; ++j) next[j] = tile[i + 256 + 16 * j];  // past the end there is room, and nobody looks at it
-      for (uint32_t j = 0; j < 16; ++j) s = fma_of(now[j], squares ? now[j] : 1.0f, s);
+      for (uint32_t j = 0; j < 16; ++j) s = fma_of(now[j], of == kSquares ? now[j] : 1.0f, s);
     }
 #pragma unroll 1
-    for (; i < count; i += 16) s = fma_of(tile[i], squares ? tile[i] : 1.0f, s);
+    for (; i < count; i += 16) s = fma_of(tile[i], of == kSquares ? tile[i] : 1.0f, s);
   }
   if (thread < 32) {
     s = tree_sum(s);
@@ -172,6 +175,36 @@ LINNET_ON_GPU float activate(uint32_t act, float g) {
   return (act == kCudaSigmoid ? 1.0f : g) / (1.0f + e);
 }
 
+// One block a row's group.
+LINNET_KERNEL(kRowThreads) gated_norm_rows(const GatedRowsArgs a) {
+  LINNET_SHARED __align__(16) float tile[kNormTile + 256];
+  LINNET_SHARED float total;
+  const uint32_t row = blockIdx.x / a.groups, at = blockIdx.x % a.groups * a.n, n = a.n;
+  float* y = a.y + row * a.stride + at;
+  const float* gate = a.gate + row * a.gate_stride + at;
+  const bool norms = a.weight != nullptr;
+  float r = 0;
+#pragma unroll 1
+  for (uint32_t pass = norms && a.norm_first ? 1 : 0; pass < (norms ? 2u : 1u);
+       ++pass) {  // 0: the gate alone; 1: the norm, and the gate behind it
+    if (pass) r = 1.0f / sqrt_of(row_sum(kSquares, y, n, 0.0f, tile, &total) / static_cast<float>(n) + a.eps);
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x * 4; i < n; i += kPiece) {
+      float v[4], w[4], g[4];
+      load_quad(y, i, n, v);
+      if (pass) {
+        load_quad(a.weight + at, i, n, w);
+        for (uint32_t j = 0; j < 4; ++j) v[j] = (v[j] * r) * w[j];
+      }
+      if (!pass || a.norm_first) {
+        load_quad(gate, i, n, g);
+        for (uint32_t j = 0; j < 4; ++j) v[j] = activate(kCudaSilu, g[j]) * v[j];
+      }
+      store_quad(y, i, n, v);
+    }
+  }
+}
+
 LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
   const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
   constexpr float kAlpha = 1.702f, kInverse = 1.0f / kAlpha;
@@ -188,6 +221,114 @@ LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
   }
   store_quad(a.y + row * a.stride, i, a.n, v);
   if (a.q.kind) quantize_quad(a.q, row, i, a.n, v);
+}
+
+LINNET_KERNEL(kRowThreads) xielu_rows(const XieluArgs a) {
+  LINNET_SHARED float by[2];  // what is made of alpha_p and alpha_n
+  const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  const float beta = a.by[2], eps = a.by[3];
+  if (threadIdx.x < 2) by[threadIdx.x] = (threadIdx.x ? beta : 0.0f) + softplus(a.by[threadIdx.x]);
+  block_sync();
+  float v[4];
+  load_quad(a.x + row * a.stride, i, a.n, v);
+  for (uint32_t j = 0; j < 4; ++j) {
+    const float x = v[j], line = beta * x;
+    const ExpParts e = exp_parts(x < eps ? x : eps);
+    const float less = fma_of(e.q * e.r, e.power, e.power - 1.0f) - x;
+    v[j] = x > 0 ? fma_of(by[0] * x, x, line) : fma_of(by[1], less, line);
+  }
+  store_quad(a.x + row * a.stride, i, a.n, v);
+  if (a.q.kind) quantize_quad(a.q, row, i, a.n, v);
+}
+
+// t of a row: tanh of what the router says.
+LINNET_ON_GPU void stream_weights(const StreamsArgs& a, uint32_t row, float (&t)[kCudaStreams]) {
+  for (uint32_t i = 0; i < kCudaStreams; ++i) t[i] = soft_cap(a.router[row * kCudaStreamRouter + i] / static_cast<float>(a.n), 1.0f);
+}
+LINNET_ON_GPU float coefficient(const float* coefs, const float (&t)[kCudaStreams], float c) {
+  for (uint32_t i = 0; i < kCudaStreams; ++i) c = c + coefs[i] * t[i];
+  return c;
+}
+
+LINNET_KERNEL(kRowThreads) predict_rows(const StreamsArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, at = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  if (at >= a.n) return;
+  float t[kCudaStreams], old[kCudaStreams][4];
+  stream_weights(a, row, t);
+  for (uint32_t i = 0; i < kCudaStreams; ++i) load_quad(a.streams + i * a.apart + row * a.stride, at, a.n, old[i]);
+  for (uint32_t i = 0; i < kCudaStreams; ++i) {
+    float v[4];
+    for (uint32_t e = 0; e < 4; ++e) v[e] = old[i][e];
+    for (uint32_t j = 0; j < kCudaStreams; ++j) {
+      const float c = coefficient(a.coefs + (i * kCudaStreams + j) * kCudaStreams, t, 0.0f);
+      for (uint32_t e = 0; e < 4; ++e) v[e] = fma_of(old[j][e], c, v[e]);
+    }
+    store_quad(a.streams + i * a.apart + row * a.stride, at, a.n, v);
+    if (i == 0) store_quad(a.x + row * a.stride, at, a.n, v);
+  }
+}
+
+LINNET_KERNEL(kRowThreads) correct_rows(const StreamsArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, at = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  if (at >= a.n) return;
+  float t[kCudaStreams], d[4], v[4], scale[4];
+  stream_weights(a, row, t);
+  load_quad(a.x + row * a.stride, at, a.n, d);
+  load_quad(a.streams + row * a.stride, at, a.n, v);
+  load_quad(a.scale, at, a.n, scale);
+  for (uint32_t e = 0; e < 4; ++e) d[e] = fma_of(v[e], -1.0f, d[e]);
+  for (uint32_t i = 0; i < kCudaStreams; ++i) {
+    float* stream = a.streams + i * a.apart + row * a.stride;
+    const float c = coefficient(a.coefs + i * kCudaStreams, t, 1.0f);
+    load_quad(stream, at, a.n, v);
+    for (uint32_t e = 0; e < 4; ++e) v[e] = fma_of(d[e], c, v[e]);
+    store_quad(stream, at, a.n, v);
+    for (uint32_t e = 0; e < 4; ++e) v[e] = v[e] * scale[e];
+    if (i == 0) store_quad(a.x + row * a.stride, at, a.n, v);
+  }
+}
+
+// One block a row.
+LINNET_KERNEL(kRowThreads) match_rows(const MatchArgs a) {
+  LINNET_SHARED __align__(16) float tile[kNormTile + 256];
+  LINNET_SHARED float total;
+  float* x = a.x + blockIdx.x * a.stride;
+  float means[2];
+#pragma unroll 1
+  for (uint32_t i = 0; i < 2; ++i)
+    means[i] = row_sum(kRoundedSquares, i ? a.like + blockIdx.x * a.stride : x, a.n, 0.0f, tile, &total) / static_cast<float>(a.n);
+  const float by = sqrt_of(means[1]) / sqrt_of(means[0] > 1e-5f ? means[0] : 1e-5f);
+  for (uint32_t i = threadIdx.x * 4; i < a.n; i += kPiece) {
+    float v[4];
+    load_quad(x, i, a.n, v);
+    for (uint32_t j = 0; j < 4; ++j) v[j] = v[j] * by;
+    store_quad(x, i, a.n, v);
+  }
+}
+
+// One block a row.
+LINNET_KERNEL(kRowThreads) sparsify_rows(const SparsifyArgs a) {
+  LINNET_SHARED __align__(16) float tile[kNormTile + 256];
+  LINNET_SHARED float total;
+  float* x = a.x + blockIdx.x * a.stride;
+  float mean = 0, least = 0;
+#pragma unroll 1
+  for (uint32_t i = 0; i < 2; ++i) {
+    const float by_n = row_sum(i ? kRoundedSquares : kSum, x, a.n, mean, tile, &total) / static_cast<float>(a.n);
+    if (i)
+      least = mean + sqrt_of(by_n) * a.cut;
+    else
+      mean = by_n;
+  }
+  for (uint32_t i = threadIdx.x * 4; i < a.n; i += kPiece) {
+    float v[4];
+    load_quad(x, i, a.n, v);
+    for (uint32_t j = 0; j < 4; ++j) {
+      v[j] = v[j] - least;
+      v[j] = v[j] < 0 ? 0.0f : v[j];  // NaN stays
+    }
+    store_quad(x, i, a.n, v);
+  }
 }
 
 // As row_sum, of a head by one warp.

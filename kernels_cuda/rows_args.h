@@ -31,6 +31,15 @@ struct NormArgs {
   float eps, scale;
   CudaQuant q;
 };
+// GatedNormArgs of ops.h; n: of a group.
+struct GatedRowsArgs {
+  const float* gate;
+  float* y;
+  const float* weight;
+  uint64_t gate_stride, stride;
+  uint32_t n, groups, norm_first;
+  float eps;
+};
 // x = clip(cap(x * factors[row] * by)); what is 0 or nullptr is left out.
 struct ChangeArgs {
   float* x;
@@ -52,6 +61,36 @@ struct ActMulArgs {
   uint32_t n, pieces, act;
   float limit;
   CudaQuant q;
+};
+// by: of ops.h.
+struct XieluArgs {
+  float* x;
+  const float* by;
+  uint64_t stride;
+  uint32_t n, pieces;
+  CudaQuant q;
+};
+// Streams of ops.h; scale, of correct alone: (n).
+inline constexpr uint32_t kCudaStreams = 4, kCudaStreamRouter = 16;
+struct StreamsArgs {
+  float* streams;
+  uint64_t apart;
+  const float *router, *coefs, *scale;
+  float* x;
+  uint64_t stride;
+  uint32_t n, pieces;
+};
+struct MatchArgs {
+  float* x;
+  const float* like;
+  uint64_t stride;
+  uint32_t n;
+};
+struct SparsifyArgs {
+  float* x;
+  uint64_t stride;
+  uint32_t n;
+  float cut;
 };
 // Of every head: a norm (kind), RoPE, an RMS norm after it (after).
 struct RopeArgs {

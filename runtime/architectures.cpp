@@ -21,6 +21,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.k_proj.bias", kAttnKBias},
     {"self_attn.v_proj.bias", kAttnVBias},
     {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.attn_sub_norm.weight", kAttnInnerNorm},  // BitNet
+    {"mlp.ffn_sub_norm.weight", kFfnInnerNorm},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
     {"self_attn.q_layernorm.norms.*.weight", kAttnQNorm},
@@ -1817,6 +1819,18 @@ constexpr Architecture kArchitectures[] = {
      .mlp_bias = Has::kByKey,
      .spec = {.activation = kActRelu2, .ungated = 1},
      .absent = {.norm_eps = 1e-5, .n_context = 4096}},
+    // BitNet b1.58: norms within both branches
+    {.name = "bitnet",
+     .hf_class = "BitNetForCausalLM",
+     .gguf = "bitnet",
+     .names = &kLlamaNames,
+     .rope_hf = kRopeHalves,
+     .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey,
+     .out_bias = Has::kByKey,
+     .spec = {.activation = kActRelu2, .inner_norm = 1},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_kv_heads = 5},
+     .form = {.none = true}},  // llama.cpp 0.3.36 has SiLU
     // Apertus: xIELU, whose parameters each layer has
     {.name = "apertus",
      .hf_class = "ApertusForCausalLM",

@@ -100,6 +100,12 @@ void make_row(const Pass& pass, uint32_t row) {
   if (spec.positions) t.positions[row] = static_cast<int32_t>(position + spec.position_offset);
   if (spec.temp_scale > 0)
     t.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
+  for (uint32_t layer = 0; t.layer_floats && layer < spec.n_layers; ++layer) {
+    const Matrix& table = s.model->layer_embd;
+    s.model->kernels.t.gather_row(table.format, table.panels, table.scales, table.n, table.k,
+                                  first_row_of(table, t.tokens[row], spec.n_layers) + layer,
+                                  t.layer_rows + size_t{row} * t.layer_floats + size_t{layer} * spec.layer_embd);
+  }
   for (uint32_t r = 0; r < 2; ++r) {
     const uint32_t n_pairs = t.n_pairs[r];
     const double* inv_freq = a.inv_freq + (r ? t.n_pairs[0] : 0);

@@ -58,7 +58,7 @@ struct ModelHash {
   }
 };
 
-Status Loader::matrix(Role role, uint32_t layer, Matrix* out) {
+Status Loader::find(Role role, uint32_t layer, Matrix* out) {
   LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
   if (!out->panels) return LINNET_OK;
   const ModelSpec& spec = model->spec;
@@ -77,7 +77,26 @@ Status Loader::matrix(Role role, uint32_t layer, Matrix* out) {
     model->decode_bytes += experts ? bytes / spec.n_experts * spec.n_active : bytes;
     model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
   }
-  return backend.matrix(to, out, err);
+  return LINNET_OK;
+}
+Status Loader::matrix(Role role, uint32_t layer, Matrix* out, bool for_host) {
+  LINNET_TRY(find(role, layer, out));
+  return out->panels && !for_host ? backend.matrix(to, out, err) : LINNET_OK;
+}
+Status Loader::matrices(Role role, uint32_t count, Matrix* out) {
+  Matrix all;
+  LINNET_TRY(find(role, 0, &all));
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] = all;
+    if (!all.panels) continue;
+    out[i].n = all.n / count;
+    const size_t panel = size_t{i} * out[i].n / kPanel;
+    out[i].panels = static_cast<const uint8_t*>(all.panels) + panel * static_cast<size_t>(panel_bytes(all.format, all.k));
+    if (all.scales)
+      out[i].scales = static_cast<const uint8_t*>(all.scales) + panel * static_cast<size_t>(panel_scale_bytes(all.format, all.k));
+    LINNET_TRY(backend.matrix(to, &out[i], err));
+  }
+  return LINNET_OK;
 }
 Status Loader::vector(Role role, uint32_t layer, const float** out, bool for_host) {
   LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
@@ -192,11 +211,11 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.norm(kOutputNorm, kOutputNormBias, 0, &m->output_norm));
   LINNET_TRY(in.matrix(kPosEmbd, 0, &m->positions));
   LINNET_TRY(in.norm(kEmbdNorm, kEmbdNormBias, 0, &m->embd_norm));
-  LINNET_TRY(in.matrix(kLayerEmbd, 0, &m->layer_embd));
+  LINNET_TRY(in.matrix(kLayerEmbd, 0, &m->layer_embd, !in.backend.ops->embed_layers));
   LINNET_TRY(in.matrix(kLayerEmbdProj, 0, &m->layer_embd_proj));
   LINNET_TRY(in.vector(kLayerEmbdNorm, 0, &m->layer_embd_norm));
-  LINNET_TRY(in.matrix(kStreamsIn, 0, &m->streams_in));
-  LINNET_TRY(in.matrix(kStreamsOut, 0, &m->streams_out));
+  LINNET_TRY(in.matrices(kStreamsIn, kStreams - 1, m->streams_in));
+  LINNET_TRY(in.matrices(kStreamsOut, kStreams - 1, m->streams_out));
   LINNET_TRY(in.matrix(kEmbdIn, 0, &m->embd_in));
   LINNET_TRY(in.matrix(kEmbdOut, 0, &m->embd_out));
   LINNET_TRY(in.vector(kOutputBias, 0, &m->head_bias));

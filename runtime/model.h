@@ -29,18 +29,18 @@ struct linnet_model {
   const linnet::Backend* backend;  // what computes
   void* handle;                    // its handle
   linnet::Kernels kernels;
-  linnet_profile profile;                  // what it was made with
-  linnet::Matrix embedding, head;          // (n_vocab, d_model or embd_dim); the same when tied
-  linnet::Matrix positions;                // (positions, d_model) or empty
-  linnet::Matrix embd_in, embd_out;        // (d_model, embd_dim) and back, or empty
-  linnet::Norm embd_norm, output_norm;     // (d_model), weight nullptr: none
-  linnet::Matrix layer_embd;               // (layer_embd_vocab * n_layers, layer_embd) or empty
-  linnet::Matrix layer_embd_proj;          // (n_layers * layer_embd, d_model)
-  const float* layer_embd_norm;            // (layer_embd)
-  linnet::Matrix streams_in, streams_out;  // (kStreams - 1, d_model, d_model) or empty
-  const float* head_bias;                  // (n_vocab) or nullptr
-  const float* alibi;                      // (n_heads) or nullptr
-  linnet::Layer* layers;                   // (n_layers)
+  linnet_profile profile;                                                              // what it was made with
+  linnet::Matrix embedding, head;                                                      // (n_vocab, d_model or embd_dim); the same when tied
+  linnet::Matrix positions;                                                            // (positions, d_model) or empty
+  linnet::Matrix embd_in, embd_out;                                                    // (d_model, embd_dim) and back, or empty
+  linnet::Norm embd_norm, output_norm;                                                 // (d_model), weight nullptr: none
+  linnet::Matrix layer_embd;                                                           // (layer_embd_vocab * n_layers, layer_embd) or empty
+  linnet::Matrix layer_embd_proj;                                                      // (n_layers * layer_embd, d_model)
+  const float* layer_embd_norm;                                                        // (layer_embd)
+  linnet::Matrix streams_in[linnet::kStreams - 1], streams_out[linnet::kStreams - 1];  // each (d_model, d_model) or empty
+  const float* head_bias;                                                              // (n_vocab) or nullptr
+  const float* alibi;                                                                  // (n_heads) or nullptr
+  linnet::Layer* layers;                                                               // (n_layers)
   linnet::RopeFactors rope;
   linnet::Tokenizer tokenizer;  // blob == nullptr: none
   uint8_t* tokenizer_blob;

@@ -32,7 +32,9 @@ struct RowTables {
   float* temperature;          // (C) of each row's queries, where the model has that
   float *cos, *sin;            // of each RoPE (C, n_pairs)
   float *sink_cos, *sink_sin;  // of each RoPE (C, kMaxSinks, n_pairs), with sinks
+  float* layer_rows;           // (C, layer_floats) of the tokens their rows of the embeddings of layers, where the host finds them
   uint32_t n_rows;             // C
+  uint32_t layer_floats;       // n_layers * layer_embd; 0: operations find them, or there are none
   uint32_t n_pairs[2];         // 0: there is no such RoPE
   // Where a row of RoPE r begins in cos and sin; times kMaxSinks, in the sinks' tables.
   size_t rope_at(uint32_t r, size_t row) const { return size_t{r} * n_rows * n_pairs[0] + row * n_pairs[r]; }
@@ -188,6 +190,11 @@ struct GatedNormArgs {
   uint32_t m, n;
 };
 
+// Of the embeddings of layers a token's n_layers rows begin here; tokens past the last have the first one's.
+inline uint32_t first_row_of(const Matrix& table, int32_t token, uint32_t n_layers) {
+  return static_cast<uint32_t>(token) < table.n / n_layers ? static_cast<uint32_t>(token) * n_layers : 0;
+}
+
 // Residual streams beside each other; those of a model with one are not here.
 inline constexpr uint32_t kStreams = 4;
 struct Streams {
@@ -241,8 +248,8 @@ struct Ops {
   void (*pace)(const Worker&);
   // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
   void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
-  // y(m * n_layers, k): of each token its n_layers rows of the table, (n_tokens * n_layers, k); tokens past the last have the first one's.
-  // nullptr: there is no such operation, and models that need it are refused.
+  // y(m * n_layers, k): of each token its n_layers rows of the table, (n_tokens * n_layers, k), as first_row_of() says. nullptr: the table
+  // is the host's alone, who finds them (RowTables::layer_rows).
   void (*embed_layers)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, uint32_t n_layers, float* y, size_t y_stride);
   // y = norm(x) for m rows of n; quantised too where q != nullptr.
   void (*norm)(const Worker&, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q);
@@ -279,11 +286,10 @@ struct Ops {
   void (*attention)(const Worker&, const AttentionArgs&);
   void (*short_conv)(const Worker&, const ShortConvArgs&);
   void (*delta_net)(const Worker&, const DeltaNetArgs&);
-  // nullptr: there is no such operation, and models that need it are refused.
   void (*mamba)(const Worker&, const MambaArgs&);
   void (*gated_norm)(const Worker&, const GatedNormArgs&);
   // Of every row, with t = tanh(what its router says / n): x_i + the sum of coefs[i][j] t x_j, coefs (kStreams, kStreams, kStreams),
-  // becomes stream i, and the first one `to`. nullptr: there is no such operation, and models that need it are refused.
+  // becomes stream i, and the first one `to`.
   void (*predict)(const Worker&, const Streams&, const float* coefs, uint32_t m, uint32_t n, size_t stride, float* to);
   // x_i + (x - x_0) (1 + coefs[i] t), coefs (kStreams, kStreams), becomes stream i, then x = x_0 * scale (n).
   void (*correct)(const Worker&, const Streams&, const float* coefs, const float* scale, uint32_t m, uint32_t n, size_t stride, float* x);
@@ -292,7 +298,7 @@ struct Ops {
   // x = max(x - (mean + cut * standard deviation of its row), 0).
   void (*sparsify)(const Worker&, float* x, size_t stride, float cut, uint32_t m, uint32_t n);
   // x = xIELU(x), by = (alpha_p, alpha_n, beta, eps), of which softplus(alpha_p) and beta + softplus(alpha_n) count (kernels.h); quantised
-  // too where q != nullptr. nullptr: there is no such operation, and models that need it are refused.
+  // too where q != nullptr.
   void (*xielu)(const Worker&, float* x, size_t stride, const float* by, uint32_t m, uint32_t n, QuantRows* q);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
@@ -306,7 +312,6 @@ struct Ops {
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
                   QuantRows* to);
   uint32_t gate_up_rows;
-  bool weighs_experts;  // whether route() knows Router::weigh and mixer: models that need it are refused elsewhere
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where

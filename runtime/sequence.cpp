@@ -569,7 +569,7 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
   Sequence& seq = s.seqs[id];
   Generation& g = *seq.generation;
   const bool by_host = seq.place.grammar || g.bans.n || !sampling_is_plain(seq.sampling);
-  const bool runs_ahead = all && backend.runs_ahead && !by_host;
+  const bool runs_ahead = all && backend.runs_ahead && !by_host && !s.act.made.layer_floats;  // 0: the host looks at no token
   if (runs_ahead) LINNET_TRY(bound.check(err));
   s.forced.most = s.params.n_logits - 1;
   bool kept = false;  // the last row of logits is the backend's alone

@@ -75,6 +75,8 @@ void layout_rows(Arena& arena, const linnet_model& model, const linnet_session_p
   t->sink_cos = arena.take<float>("activations", sink_floats);
   t->sink_sin = arena.take<float>("activations", sink_floats);
   if (!sink_floats) t->sink_cos = t->sink_sin = nullptr;
+  t->layer_floats = model.backend->ops->embed_layers ? 0 : spec.n_layers * spec.layer_embd;
+  t->layer_rows = arena.take<float>("activations", c * t->layer_floats);
   t->tokens = arena.take<int32_t>("activations", c);
   t->temperature = arena.take<float>("activations", spec.temp_scale > 0 ? c : 0);
   t->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
@@ -103,7 +105,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   needs.need_wide(c * a->embd_stride);
   for (uint32_t i = 0; spec.streams && i < spec.n_layers; ++i)
     for (const Matrix* m : {&model.layers[i].streams.laurel_in, &model.layers[i].streams.laurel_out}) needs.codes.add(*m);
-  for (const Matrix* m : {&model.streams_in, &model.streams_out}) needs.codes.add(*m);
+  for (const Matrix* m : {&model.streams_in[0], &model.streams_out[0]}) needs.codes.add(*m);
   needs.need_wide(c * row_floats(spec.laurel_rank));
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);

@@ -252,6 +252,7 @@ const SpecField kSpecFields[] = {
     FIELD(dense_mid, kU32, 0, 65536, 7),
     FIELD(dense_out, kU32, 0, 65536, 7),
     FIELD(dense_bias, kU32, 0, 1, 7),
+    FIELD(inner_norm, kU32, 0, 1, 7),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -444,6 +445,9 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
   if (s.streams && (l.mixer != kMixerAttention || l.feed_forward != kFeedForwardDense || (l.orders & kOrderQkv)))
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer},
                 ", feed_forward = ", uint32_t{l.feed_forward}, " or orders = ", l.orders, " beside several residual streams");
+  if (s.inner_norm && (l.mixer != kMixerAttention || l.feed_forward != kFeedForwardDense))
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer},
+                " or feed_forward = ", uint32_t{l.feed_forward}, " beside inner_norm = ", s.inner_norm);
   const uint32_t no_orders =
       (l.mixer != kMixerAttention ? kOrderQkv | kOrderAttnOut : 0u) | (l.feed_forward != kFeedForwardDense ? uint32_t{kOrderGateUp} : 0u);
   if (l.orders & no_orders)
@@ -652,7 +656,7 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   GgufTensor t;
   if (!file.tensor(tensor.view(), &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", tensor.view(), "' is missing");
   LINNET_TRY(read_place(file, t, kGgmlI8, packed_bytes(format, n, k), err));
-  *out = {format, n, k, t.data, format_row(format).scale.bytes ? t.data + scales_offset(format, n, k) : nullptr};
+  *out = {format, n, k, t.data, panel_scale_bytes(format, k) ? t.data + scales_offset(format, n, k) : nullptr};
   return LINNET_OK;
 }
 

@@ -175,6 +175,7 @@ struct ModelSpec {
   uint32_t pool_raw;       // 1: vectors are not normalised to length 1
   uint32_t dense_mid, dense_out, dense_bias;  // a vector goes through one matrix, or two, behind pooling: outputs of the first of two, and
                                               // of the last; 0: there is none. 1: they have biases
+  uint32_t inner_norm;  // 1: what heads give, and act(gate) * up, is normed (RMS) before the matrix that goes back to d_model
   // Of layers behind the model's that guess tokens further on (MTP), which no model that runs has: the last so many of n_layers, and which
   // of AheadTensor they have.
   uint32_t n_ahead, ahead;

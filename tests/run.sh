@@ -23,7 +23,7 @@ unset IFS
 need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "python3-jsonschema|judges what schemas let through" "groff-base|formats its man page" "mandoc|finds faults in it" "python3-pip|gets NVRTC, which compiles device code" "pkg-config|test of the installed package" \
   "libdnnl-dev|oneDNN, the reference of the matrix kernels" "ocl-icd-opencl-dev|OpenCL, which its CMake files ask for" \
   "libpocketsphinx-dev|the assistant's speech recogniser" "pocketsphinx-en-us|its English acoustic model" "flite1-dev|the assistant's voice, which speaks the tests' requests too" \
-  "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page" "chromium-headless-shell|tests of that page" \
+  "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page, the server" "chromium-headless-shell|tests of that page" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" "make|the generator that CMake takes where an app names none" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1

@@ -94,7 +94,8 @@ bool find_fit(const Args& args, Settings settings, uint64_t budget, Fit* fit) {
       failed(args, err);
       return false;
     }
-    const uint64_t total = fit->weight_bytes - engine.desc.layer_embd_bytes + engine.model_memory.bytes + need.bytes;
+    const uint64_t stays = settings.load <= LINNET_LOAD_MAP ? engine.desc.layer_embd_bytes : 0;  // of a packed file
+    const uint64_t total = fit->weight_bytes - stays + engine.model_memory.bytes + need.bytes;
     if (total > budget) break;
     fit->context = context;
     fit->total = total;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model.h"
+#include "served_model.h"
 
 namespace server {
 

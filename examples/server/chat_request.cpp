@@ -189,7 +189,7 @@ bool ChatRequest::render(Model* model, std::string* text, Refusal* why) {
   return good;
 }
 
-bool ChatRequest::prepare(Model* model, const std::vector<std::shared_ptr<Generation>>& jobs, Refusal* why) {
+bool ChatRequest::prepare(Model* model, bool states, const std::vector<std::shared_ptr<Generation>>& jobs, Refusal* why) {
   json conversation_json;
   std::string prefix;
   if (!conversation(*model, &conversation_json, &prefix, why)) return false;
@@ -207,7 +207,18 @@ bool ChatRequest::prepare(Model* model, const std::vector<std::shared_ptr<Genera
   if (!chat) return false;
   Prompt prompt;
   const std::string tools_text = calls ? dump(tools) : std::string();
+  std::vector<int32_t> past;
+  if (states) {
+    // What opens the answer may be written otherwise when that is a message of the past: both have the messages in common.
+    Prompt alone;
+    Refusal no;
+    conversation_json["add_generation_prompt"] = false;
+    if (chat->render(dump(conversation_json), &alone, nullptr, &no)) past = std::move(alone.tokens);
+    conversation_json["add_generation_prompt"] = true;
+  }
   bool good = chat->render(dump(conversation_json), &prompt, nullptr, why);
+  const auto in_common =
+      static_cast<size_t>(std::mismatch(past.begin(), past.end(), prompt.tokens.begin(), prompt.tokens.end()).first - past.begin());
   if (good && !prefix.empty()) {
     std::vector<int32_t> more;
     good = model->tokenize(prefix, 0, &more, why);
@@ -219,6 +230,7 @@ bool ChatRequest::prepare(Model* model, const std::vector<std::shared_ptr<Genera
     if (!good) break;
     job->prompt = prompt.tokens;
     job->prompt_tail = prompt.tail;
+    if (in_common) job->keep = {in_common};
     good = job->text.open(*chat, tools_text, why);
   }
   if (good && (calls || !format.text.empty())) {

@@ -21,7 +21,8 @@ struct ChatRequest {
 
   // The prompt, the parser and the grammar of n answers; the jobs get them. False: why, with the place in the messages.
   bool render(Model* model, std::string* text, Refusal* why);  // the prompt's text alone
-  bool prepare(Model* model, const std::vector<std::shared_ptr<Generation>>& jobs, Refusal* why);
+  // states: the next turn can go on from where the messages end alone (Scheduler::states()), so that is kept.
+  bool prepare(Model* model, bool states, const std::vector<std::shared_ptr<Generation>>& jobs, Refusal* why);
 
  private:
   bool conversation(const Model& model, json* out, std::string* prefix, Refusal* why) const;

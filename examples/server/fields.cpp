@@ -57,6 +57,12 @@ void Fields::refuse(const std::string& name, const std::string& message, int sta
   *why_ = {status, "'" + inside_ + name + "' " + message, code, inside_ + name};
 }
 
+void Fields::refuse(const Refusal& why) {
+  if (!ok_) return;
+  ok_ = false;
+  *why_ = why;
+}
+
 const json* Fields::any(const char* name) {
   known_.push_back(name);
   const auto at = object_.find(name);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model.h"
+#include "served_model.h"
 
 namespace server {
 
@@ -34,6 +34,7 @@ class Fields {
   void ignore(std::initializer_list<const char*> names);  // known, without an effect here
   // What was not asked for is not known.
   bool end();
+  void refuse(const Refusal& why);
   void refuse(const std::string& name, const std::string& message, int status = 400, const char* code = "invalid_value");
 
  private:

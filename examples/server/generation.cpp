@@ -103,18 +103,11 @@ void Writer::fail(const Refusal& why) {
 }
 
 void Writer::submit() {
-  listen();
+  watch();
   Refusal why;
   if (served_->scheduler.submit({generations_.begin(), generations_.end()}, &why)) return;
   fail(why);
   let_go();
-}
-
-// It is called once, so each time anew.
-void Writer::listen() {
-  exchange_->on_change([weak = weak_from_this()] {
-    if (const auto writer = weak.lock()) writer->changed();
-  });
 }
 
 // They hold this, and it holds them.
@@ -124,9 +117,15 @@ void Writer::let_go() {
   all.swap(generations_);
 }
 
+// It is called once, so each time anew.
+void Writer::watch() {
+  exchange_->on_change([weak = weak_from_this()] {
+    if (const auto writer = weak.lock()) writer->changed();
+  });
+}
+
 void Writer::changed() {
   const bool gone = exchange_->gone();
-  if (!gone) listen();
   const bool flows = exchange_->pending() <= kLittlePending;
   std::vector<std::shared_ptr<Generation>> all;
   {
@@ -138,6 +137,7 @@ void Writer::changed() {
     if (flows) g->paused = false;
   }
   served_->scheduler.look();
+  if (!gone && !all.empty()) watch();  // it is told once
 }
 
 void Writer::end_of(Generation& g) {

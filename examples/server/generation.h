@@ -76,7 +76,7 @@ class Writer : public std::enable_shared_from_this<Writer> {
 
  private:
   void end_of(Generation& g);
-  void listen();
+  void watch();
   void changed();
   void let_go();
   std::mutex mutex_;  // of generations_, between the scheduler's thread and HTTP's

@@ -53,7 +53,8 @@ class Exchange {
   virtual size_t pending() const = 0;  // bytes written and not yet taken by the system
   virtual bool gone() const = 0;       // the client has closed, or was cut off
   // Called once, on a thread of the server's, when pending() has fallen to 64 KiB after it was above 256 KiB; and when the client goes
-  // before the answer's end, at once if that is so already. Must not block; may not call reply, begin, write or end.
+  // before the answer's end, at once if that is so already (one that was missed counts). Whichever comes first; who wants the next asks
+  // again. Must not block; may not call reply, begin, write or end. After stop() it is called by who asks.
   virtual void on_change(std::function<void()> call) = 0;
 };
 

@@ -4,9 +4,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -38,12 +39,17 @@ constexpr char kUsage[] =
     "      --chunk N            rows of a prompt computed at a time (256)\n"
     "      --rows N             of them beside others' tokens (0: so many that a pass takes 1.7 times as long)\n"
     "      --prefix-cache MIB   what prompts have in common is computed once (256; 0: off)\n"
+    "      --cache-dir DIR      what the prefix cache holds is kept there, too, for the next start\n"
+    "      --cache-disk MIB     bytes of that folder (4096)\n"
+    "      --memory MIB         of all models that are loaded: others are loaded when they are asked for (no cap, all are)\n"
+    "      --idle SECONDS       without a request, until a model is unloaded (0: never)\n"
     "      --queue N            requests that wait (64); more are refused with 429\n"
     "      --queue-key N        ... of one key\n"
     "      --max-key N          sequences of one key\n"
     "      --fair-by user       a request's \"user\" tells who asks, beside its key\n"
     "      --temp T             of requests that say none (1)\n"
     "      --max-body MIB       of a request (8)\n"
+    "      --state              /v1/state gives out what prompts computed, and takes it in\n"
     "      --drain SECONDS      for requests at work when the server is told to stop (30)\n"
     "      --no-cache           packed models are not kept for the next start\n"
     "      --help, --version\n";
@@ -76,7 +82,7 @@ void read_keys(const std::string& value, Settings* out) {
     if (key.empty() || key.find_first_of(" \t\r\n") != std::string::npos)
       usage_error("option '--api-key': a key is a word of one character or more");
     out->http.keys.push_back(key);
-    out->scheduler.weights.push_back(weight);
+    out->models.scheduler.weights.push_back(weight);
   };
   if (value.empty() || value[0] != '@') return add(value, 1);
   std::ifstream file(value.substr(1));
@@ -113,7 +119,7 @@ unsigned cpus() {
 
 int serve(int argc, char** argv) {
   Settings s;
-  s.scheduler.session.n_sequences = 4;
+  s.models.scheduler.session.n_sequences = 4;
   linnet_format weights = LINNET_FORMAT_DEFAULT;
   bool open = false, keeps = true;
   uint64_t drain = 30;
@@ -125,6 +131,10 @@ int serve(int argc, char** argv) {
     if (name == "--version") return std::printf("%s\n", linnet_build_info()), 0;
     if (name == "--open") {
       open = true;
+      continue;
+    }
+    if (name == "--state") {
+      s.states = true;
       continue;
     }
     if (name == "--no-cache") {
@@ -149,9 +159,9 @@ int serve(int argc, char** argv) {
       if (!named && m.name.size() > 5 && m.name.compare(m.name.size() - 5, 5, ".gguf") == 0) m.name.resize(m.name.size() - 5);
       if (!named && !m.name.empty() && m.name.back() == '/') m.name.pop_back();
       if (m.path.empty() || m.name.empty()) usage_error("option '" + name + "' takes a path, not '" + value + "'");
-      for (const auto& other : s.models)
+      for (const auto& other : s.models.models)
         if (other.name == m.name) usage_error("two models are called '" + m.name + "'");
-      s.models.push_back(std::move(m));
+      s.models.models.push_back(std::move(m));
     } else if (name == "--host")
       s.http.address = value;
     else if (name == "--port")
@@ -163,27 +173,36 @@ int serve(int argc, char** argv) {
     else if (name == "--allow-origin")
       s.http.origins.push_back(value);
     else if (name == "-c" || name == "--context")
-      s.scheduler.session.n_context = static_cast<uint32_t>(number(2, 1u << 24));
+      s.models.scheduler.session.n_context = static_cast<uint32_t>(number(2, 1u << 24));
     else if (name == "--parallel")
-      s.scheduler.session.n_sequences = static_cast<uint32_t>(number(1, 63));
+      s.models.scheduler.session.n_sequences = static_cast<uint32_t>(number(1, 63));
     else if (name == "--pool")
-      s.scheduler.session.n_pool = static_cast<uint32_t>(number(2, 1u << 30));
+      s.models.scheduler.session.n_pool = static_cast<uint32_t>(number(2, 1u << 30));
     else if (name == "-t" || name == "--threads")
       threads = static_cast<unsigned>(number(1, 256));
     else if (name == "--chunk")
-      s.scheduler.session.n_chunk = static_cast<uint32_t>(number(1, 4096));
+      s.models.scheduler.session.n_chunk = static_cast<uint32_t>(number(1, 4096));
     else if (name == "--rows")
-      s.scheduler.rows = static_cast<uint32_t>(number(0, 4096));
+      s.models.scheduler.rows = static_cast<uint32_t>(number(0, 4096));
     else if (name == "--prefix-cache")
-      s.scheduler.prefix_bytes = number(0, 1u << 24) << 20;
+      s.models.scheduler.prefix_bytes = number(0, 1u << 24) << 20;
+    else if (name == "--cache-dir") {
+      if (value.empty()) usage_error("option '--cache-dir' takes a folder");
+      s.disk_folder = value;
+    } else if (name == "--cache-disk")
+      s.disk_bytes = number(1, 1u << 30) << 20;
     else if (name == "--queue")
-      s.scheduler.max_queue = number(0, 1u << 20);
+      s.models.scheduler.max_queue = number(0, 1u << 20);
     else if (name == "--queue-key")
-      s.scheduler.max_queue_key = number(0, 1u << 20);
+      s.models.scheduler.max_queue_key = number(0, 1u << 20);
     else if (name == "--max-key")
-      s.scheduler.max_key = number(0, 63);
+      s.models.scheduler.max_key = number(0, 63);
     else if (name == "--max-body")
       s.http.max_body = number(1, 1024) << 20;
+    else if (name == "--memory")
+      s.models.memory_bytes = number(1, 1u << 24) << 20;
+    else if (name == "--idle")
+      s.models.idle = std::chrono::seconds(number(0, 1u << 24));
     else if (name == "--drain")
       drain = number(0, 86400);
     else if (name == "--fair-by") {
@@ -198,14 +217,16 @@ int serve(int argc, char** argv) {
       const linnet_format format = linnet_format_from_name(value.c_str());
       if (format == LINNET_FORMAT_DEFAULT) usage_error("option '" + name + "': there is no format '" + value + "'");
       if (name == "--kv")
-        s.scheduler.session.k_format = s.scheduler.session.v_format = format;
+        s.models.scheduler.session.k_format = s.models.scheduler.session.v_format = format;
       else
         weights = format;
     } else {
       usage_error("option '" + name + "' is not known");
     }
   }
-  if (s.models.empty()) usage_error("option '-m' is missing");
+  if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes)
+    usage_error("option '--cache-dir' goes with a prefix cache, not with --prefix-cache 0");
+  if (s.models.models.empty()) usage_error("option '-m' is missing");
   if (s.http.bodies_budget < 4 * s.http.max_body) s.http.bodies_budget = 4 * s.http.max_body;
   // A socket that systemd has opened: it decides who reaches it.
   const char *fds = getenv("LISTEN_FDS"), *pid = getenv("LISTEN_PID");
@@ -215,14 +236,15 @@ int serve(int argc, char** argv) {
   } else if (!is_loopback(s.http.address) && s.http.keys.empty() && !open) {
     usage_error("'" + s.http.address + "' is reached by others: give --api-key, or --open for a server without keys");
   }
-  for (Model::Options& m : s.models) {
+  for (Model::Options& m : s.models.models) {
     m.weights = weights;
     m.n_threads = threads;
     if (keeps) m.cache = cache_folder();
   }
-  s.scheduler.session.n_threads = threads;
-  if (s.scheduler.session.n_context && s.scheduler.session.n_pool && s.scheduler.session.n_pool < s.scheduler.session.n_context)
-    usage_error("option '--pool' takes at least the context's " + std::to_string(s.scheduler.session.n_context));
+  s.models.scheduler.session.n_threads = threads;
+  if (s.models.scheduler.session.n_context && s.models.scheduler.session.n_pool &&
+      s.models.scheduler.session.n_pool < s.models.scheduler.session.n_context)
+    usage_error("option '--pool' takes at least the context's " + std::to_string(s.models.scheduler.session.n_context));
 
   sigset_t signals;
   sigemptyset(&signals);
@@ -230,14 +252,26 @@ int serve(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  // As many connections as the options allow take as many descriptors.
+  rlimit files = {};
+  if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = std::min<rlim_t>(files.rlim_max, s.http.max_connections + 256);
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+
   Service service;
   std::string why;
   if (!service.start(s, &why)) return std::fprintf(stderr, "linnet: serve: %s\n", why.c_str()), 1;
-  for (const auto& m : service.served()) {
-    const Scheduler::Status status = m->scheduler.status();
+  for (const auto& k : service.models().list()) {
+    if (!k.served) {
+      std::printf("%s: %.1f MB by its plan, loaded when it is asked for\n", k.name.c_str(), static_cast<double>(k.plan_bytes) / 1e6);
+      continue;
+    }
+    const Served& m = *k.served;
+    const Scheduler::Status status = m.scheduler.status();
     std::printf("%s: %u sequences of %u positions; memory: file %.1f MB, model %.1f MB, session %.1f MB, prefix cache %.1f MB%s%s\n",
-                m->id.c_str(), m->scheduler.n_sequences(), m->scheduler.n_context(), static_cast<double>(m->model->file_bytes()) / 1e6,
-                static_cast<double>(m->model->memory_bytes()) / 1e6, static_cast<double>(status.session_bytes) / 1e6,
+                k.name.c_str(), m.scheduler.n_sequences(), m.scheduler.n_context(), static_cast<double>(m.model->file_bytes()) / 1e6,
+                static_cast<double>(m.model->memory_bytes()) / 1e6, static_cast<double>(status.session_bytes) / 1e6,
                 static_cast<double>(status.prefix_bytes) / 1e6, status.no_prefix.empty() ? "" : ": ", status.no_prefix.c_str());
   }
   const bool v6 = s.http.address.find(':') != std::string::npos;

@@ -272,7 +272,7 @@ void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, co
   f.ignore({"metadata", "service_tier", "verbosity", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "id_slot",
             "timings_per_token", "return_progress", "reasoning_format", "reasoning_in_content", "add_generation_prompt",
             "parse_tool_calls"});
-  if (!f.end() || !chat.prepare(served->model.get(), jobs, &why)) return refuse(exchange.get(), why);
+  if (!f.end() || !chat.prepare(served->model.get(), served->scheduler.states(), jobs, &why)) return refuse(exchange.get(), why);
   for (auto& g : jobs) writer->add(std::move(g));
   writer->submit();
 }
@@ -332,7 +332,8 @@ class CompletionWriter final : public OpenAiWriter {
   }
 };
 
-// Text, token ids, or an array of these.
+}  // namespace
+
 bool read_prompts(Fields* f, const Model& model, std::vector<std::vector<int32_t>>* out) {
   const json* prompt = f->any("prompt");
   if (!prompt) return f->refuse("prompt", "is missing"), false;
@@ -361,8 +362,6 @@ bool read_prompts(Fields* f, const Model& model, std::vector<std::vector<int32_t
   }
   return true;
 }
-
-}  // namespace
 
 void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body) {
   Refusal why;

@@ -11,12 +11,15 @@
 namespace server {
 namespace {
 
-constexpr size_t kRecent = 32;                       // prompts that are remembered for what later ones have in common with them
-constexpr size_t kWorthKeeping = 32;                 // tokens in common that are worth a piece of their own
-constexpr size_t kTurn = 1024;                       // tokens of a key before another's turn
-constexpr double kSlower = 1.7;                      // how much longer a pass may take by the prompts in it
-constexpr uint32_t kFirstRows = 16, kLeastRows = 4;  // of prompts beside answers, until it is known how long they take
-constexpr double kNew = 0.2;                         // weight of a new measurement in an average
+constexpr size_t kRecent = 32;                          // prompts that are remembered for what later ones have in common with them
+constexpr size_t kWorthKeeping = 32;                    // tokens in common that are worth a piece of their own
+constexpr size_t kTurn = 1024;                          // tokens of a key before another's turn
+constexpr double kSlower = 1.7;                         // how much longer a pass may take by the prompts in it
+constexpr uint32_t kFirstRows = 16, kLeastRows = 4;     // of prompts beside answers, until it is known how long they take
+constexpr size_t kKeeping = 256;                        // sequences that wait to be written to the disk
+constexpr auto kImport = std::chrono::milliseconds(4);  // of what was read from it, between two passes
+constexpr auto kFlush = std::chrono::seconds(10);       // for what is not written yet, at the end
+constexpr double kNew = 0.2;                            // weight of a new measurement in an average
 
 double seconds_between(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 double ms_between(Clock::time_point from, Clock::time_point to) { return 1e3 * seconds_between(from, to); }
@@ -40,7 +43,29 @@ Refusal refused(const linnet_error& err, int status, const char* code) { return 
 
 Scheduler::~Scheduler() {
   stop(std::chrono::milliseconds(0));
+  if (bell_) bell_->end();
   linnet_session_fini(session_);
+}
+
+linnet_session_params Scheduler::session_params(const Model& model, const SchedulerOptions& options) {
+  linnet_session_params p = options.session;
+  p.size = sizeof p;
+  const uint32_t n_slots = p.n_sequences ? p.n_sequences : 1;
+  if (!p.n_context) p.n_context = std::min(model.desc().n_context, 4096u);
+  if (!p.n_pool) p.n_pool = n_slots * p.n_context;
+  p.n_sequences = n_slots + options.spare;
+  p.n_logits = 1;
+  return p;
+}
+
+bool Scheduler::plan(const Model& model, const SchedulerOptions& options, size_t* bytes, std::string* why) {
+  linnet_error err = {};
+  linnet_need need = {};
+  need.size = sizeof need;
+  const linnet_session_params p = session_params(model, options);
+  if (linnet_session_need(model.handle(), &p, &need, &err) != LINNET_OK) return *why = model.path() + ": " + err.text, false;
+  *bytes = need.bytes + options.prefix_bytes;  // of which a small model's cache may take less
+  return true;
 }
 
 bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& options, std::mutex* shared, std::string* why) {
@@ -50,12 +75,8 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   linnet_error err = {};
   linnet_need need = {};
   linnet_session_params& p = options_.session;
-  p.size = sizeof p;
-  n_slots_ = p.n_sequences ? p.n_sequences : 1;
-  if (!p.n_context) p.n_context = std::min(model_->desc().n_context, 4096u);
-  if (!p.n_pool) p.n_pool = n_slots_ * p.n_context;
-  p.n_sequences = n_slots_ + options_.spare;
-  p.n_logits = 1;
+  p = session_params(*model_, options);
+  n_slots_ = p.n_sequences - options_.spare;
   n_context_ = p.n_context;
   model_->n_context = n_context_;
   pool_ = p.n_pool;
@@ -65,6 +86,10 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   if (!session_memory_.alloc(need.bytes)) return *why = "no memory for the session's " + std::to_string(need.bytes) + " bytes", false;
   if (linnet_session_init(&session_, session_memory_.data, session_memory_.bytes, model_->handle(), &p, &err) != LINNET_OK)
     return session_ = nullptr, failed();
+  const char* purpose = nullptr;
+  size_t bytes = 0;
+  for (uint32_t i = 0; linnet_session_memory(session_, i, &purpose, &bytes, nullptr) == LINNET_OK && purpose; ++i)
+    states_ = states_ || (bytes && std::strstr(purpose, "states"));
   if (options_.prefix_bytes) {
     need = {};
     need.size = sizeof need;
@@ -75,6 +100,17 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
     } else if (linnet_prefix_init(&prefix_, prefix_memory_.data, prefix_memory_.bytes, session_, &err) != LINNET_OK) {
       return failed();
     }
+  }
+  if (!prefix_) options_.disk = nullptr;
+  if (options_.disk) {
+    // An export of no tokens is what all of this model and kind of session begin with. Another version may compute other bytes.
+    const int32_t none = 0;
+    std::vector<char> kind(4096);
+    size_t n_bytes = 0, n_tokens = 0;
+    if (linnet_prefix_export(prefix_, &none, 0, 0, kind.data(), kind.size(), &n_bytes, &n_tokens, &err) != LINNET_OK) return failed();
+    kind.resize(n_bytes);
+    model_hash_ = DiskCache::Hash(std::string(kind.begin(), kind.end()) + linnet_build_info());
+    bell_ = std::make_shared<DiskCache::Bell>([this] { look(); });
   }
   // A template that writes what it is given.
   static constexpr char kEcho[] = "{{ text }}";
@@ -199,11 +235,13 @@ void Scheduler::work() {
     if (stopping_ && waiting_.empty() && active_.empty() && calls_.empty()) break;
     admit(&lock);
     lock.unlock();
-    const bool computed = pass();
+    bool worked = options_.disk && from_disk();
+    worked |= options_.disk && to_disk();
+    worked |= pass();
     sweep();
     lock.lock();
     publish();
-    if (computed || looked_ || dropping_) continue;
+    if (worked || looked_ || dropping_) continue;
     auto until = Clock::time_point::max();
     for (const Entry& a : active_) until = std::min(until, a->job->deadline);
     for (const Entry& a : waiting_) until = std::min(until, a->job->deadline);
@@ -224,6 +262,7 @@ void Scheduler::work() {
   for (Entry& a : left) tell(a->job.get(), End::kFailed, why);
   for (Entry& a : active_) finish(a.get(), End::kFailed, why);
   sweep();
+  if (options_.disk) flush_disk();
   lock.lock();
   publish();
   over_ = true;
@@ -244,7 +283,10 @@ void Scheduler::take_calls(std::unique_lock<std::mutex>* lock) {
     linnet_error err = {};
     if (options_.spare && std::exchange(cancel_left_, false) && linnet_prefill(session_, n_slots_, &kAny, 1, &err) == LINNET_OK)
       (void)!linnet_truncate(session_, n_slots_, 0, &err);
-    call(session_, n_slots_);
+    try {
+      call(session_, n_slots_);
+    } catch (const std::exception&) {  // what it holds is dropped, and answered by that
+    }
   }
   lock->lock();
 }
@@ -336,7 +378,8 @@ size_t Scheduler::victim_for(size_t key) const {
   for (size_t i = 0; i < active_.size(); ++i) {
     const Job& job = *active_[i]->job;
     const size_t other = job.key;
-    if (active_[i]->over || other == key || job.sampling.mirostat || static_cast<double>(keys_.at(other).running) <= share_of(other))
+    if (active_[i]->over || active_[i]->reading || other == key || job.sampling.mirostat ||
+        static_cast<double>(keys_.at(other).running) <= share_of(other))
       continue;
     if (victim == active_.size() || active_[i]->order > active_[victim]->order) victim = i;
   }
@@ -410,12 +453,7 @@ void Scheduler::begin(Entry entry) {
   sampling.size = sizeof sampling;
   sampling.seed += 0x9E3779B97F4A7C15u * ((a.tokens.size() - n_prompt) * numbers_of_a_draw(sampling));
   linnet_status status = linnet_sampling_set(session_, a.seq, &sampling, &err);
-  a.computed = 0;
-  if (status == LINNET_OK && prefix_ && job.cache) {
-    const size_t n = std::min(a.tokens.size() - 1, a.grammar_at);
-    size_t n_taken = 0;
-    if (linnet_prefix_match(prefix_, session_, a.seq, a.tokens.data(), n, &n_taken, &err) == LINNET_OK) a.computed = n_taken;
-  }
+  a.computed = status == LINNET_OK && prefix_ && job.cache ? match(&a) : 0;
   const auto now = Clock::now();
   if (!a.begun) {
     a.begun = true;
@@ -441,13 +479,119 @@ void Scheduler::begin(Entry entry) {
   }
   active_.push_back(std::move(entry));
   if (status != LINNET_OK) return finish(&a, End::kFailed, refused(err, 400, "invalid_request"));
-  if (a.computed == a.grammar_at && a.computed < a.tokens.size()) after_pass(&a);  // the grammar begins here
+  if (options_.disk && job.cache) {
+    // Where all pages are there from the first on, a prompt can go on from a part of what was kept, too.
+    const size_t n = states_ ? std::min(a.tokens.size() - 1, a.grammar_at) : a.tokens.size();
+    auto pieces = options_.disk->find(model_hash_, a.tokens, n, a.computed, states_);
+    if (!pieces.empty() && pieces.back().n_tokens >= a.computed + kWorthKeeping) {
+      a.reading = options_.disk->read(std::move(pieces), bell_);
+      return;
+    }
+  }
+  go_on(&a);
+}
+
+// Takes the longest beginning that the prefix cache has: how many tokens.
+size_t Scheduler::match(Active* a) {
+  linnet_error err = {};
+  size_t n_taken = 0;
+  const size_t n = std::min(a->tokens.size() - 1, a->grammar_at);
+  return linnet_prefix_match(prefix_, session_, a->seq, a->tokens.data(), n, &n_taken, &err) == LINNET_OK ? n_taken : a->computed;
+}
+
+void Scheduler::go_on(Active* a) {
+  if (a->computed == a->grammar_at && a->computed < a->tokens.size()) after_pass(a);  // the grammar begins here
+}
+
+// ---- the disk --------------------------------------------------------------------------------------------------------------------------
+
+// What was read goes into the prefix cache; a sequence whose pieces are all there, or that gets no more, goes on from them.
+bool Scheduler::from_disk() {
+  bool worked = false;
+  const auto until = Clock::now() + kImport;
+  for (const Entry& entry : active_) {
+    Active& a = *entry;
+    bool more = a.reading && !a.over;
+    while (more && Clock::now() < until) {
+      DiskCache::Piece piece;
+      std::vector<char> bytes;
+      const DiskCache::Take take = options_.disk->take(a.reading.get(), &piece, &bytes);
+      if (take == DiskCache::Take::kWait) break;
+      worked = true;
+      if (take == DiskCache::Take::kPiece) {
+        linnet_error err = {};
+        size_t n = 0;
+        const linnet_status status = linnet_prefix_import(prefix_, bytes.data(), bytes.size(), &n, &err);
+        if (status == LINNET_BAD_FILE || status == LINNET_UNSUPPORTED) options_.disk->damaged(piece);
+        if (status == LINNET_OK && n == piece.n_tokens) continue;
+      }
+      more = false;
+      a.reading = nullptr;
+      const size_t before = a.computed;
+      a.computed = match(&a);
+      const size_t n_more = a.computed > before ? a.computed - before : 0;
+      if (!a.job->counts.n_drawn) a.job->counts.n_cached = a.computed;
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        status_.n_cached_tokens += n_more;
+        status_.n_disk_tokens += n_more;
+      }
+      go_on(&a);
+    }
+  }
+  return worked;
+}
+
+// One block at a time: false where there is none, or no room for it now.
+bool Scheduler::to_disk() {
+  while (!keeping_.empty()) {
+    Keeping& k = keeping_.front();
+    linnet_error err = {};
+    const size_t end = std::min(k.done + DiskCache::kBlock, k.tokens.size());
+    size_t n_bytes = 0, n_tokens = 0;
+    const auto exported = [&](void* to, size_t cap) {
+      const linnet_status status = linnet_prefix_export(prefix_, k.tokens.data(), end, k.done, to, cap, &n_bytes, &n_tokens, &err);
+      return n_tokens == end && status == (to ? LINNET_OK : LINNET_TOO_SMALL);
+    };
+    if (end == k.done || !exported(nullptr, 0)) {  // done, or it went to make room
+      keeping_.pop_front();
+      continue;
+    }
+    DiskCache::Piece piece;
+    piece.end = k.hash;
+    piece.end.add(k.tokens, k.done, end);
+    piece.n_tokens = static_cast<uint32_t>(end);
+    piece.kept = end == k.tokens.size();
+    piece.used = k.when;
+    const DiskCache::Room room = options_.disk->room(piece, n_bytes, bell_);
+    if (room == DiskCache::Room::kLater) return false;
+    if (room == DiskCache::Room::kYes) {
+      std::vector<char> bytes(n_bytes);
+      if (exported(bytes.data(), bytes.size())) options_.disk->write(piece, std::move(bytes));
+    }
+    k.hash = piece.end;
+    k.done = end;
+    if (room == DiskCache::Room::kYes) return true;
+  }
+  return false;
+}
+
+void Scheduler::flush_disk() {
+  const auto until = Clock::now() + kFlush;
+  do {
+    while (to_disk()) {
+    }
+  } while (options_.disk->flush(until) && !keeping_.empty());
 }
 
 void Scheduler::keep(const Active& a) {
   linnet_error err = {};
   size_t n_kept = 0;
-  if (prefix_ && a.job->cache) (void)!linnet_prefix_keep(prefix_, session_, a.seq, &n_kept, &err);
+  if (!prefix_ || !a.job->cache || linnet_prefix_keep(prefix_, session_, a.seq, &n_kept, &err) != LINNET_OK) return;
+  n_kept = std::min(n_kept, a.computed);
+  if (!options_.disk || n_kept == 0) return;
+  if (keeping_.size() == kKeeping) keeping_.pop_front();
+  keeping_.push_back({{a.tokens.begin(), a.tokens.begin() + static_cast<std::ptrdiff_t>(n_kept)}, 0, model_hash_, DiskCache::now()});
 }
 
 // Gives a sequence back, and what it holds to the prefix cache.
@@ -513,7 +657,7 @@ bool Scheduler::pass() {
   for (const Entry& entry : active_) {
     Active& a = *entry;
     a.rows = 0;
-    if (a.over || a.job->paused) continue;
+    if (a.over || a.job->paused || a.reading) continue;
     if (a.prompt_done && a.tokens.size() - a.computed == 1) {
       a.rows = 1;
       in_pass_.push_back(&a);

@@ -18,7 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "model.h"
+#include "disk_cache.h"
+#include "served_model.h"
 
 namespace server {
 
@@ -80,8 +81,9 @@ struct SchedulerOptions {
   size_t max_queue_key = 0;                 // of one key; 0: no other limit
   size_t max_key = 0;                       // sequences of one key; 0: no limit but fairness
   bool spare = true;                        // a sequence beside, for run()
-  uint32_t rows = 0;            // of prompts beside answers in a pass; 0: as many as let a pass take 1.7 times as long as without
-  std::vector<double> weights;  // of keys; those that are not said have 1
+  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.7 times as long as without
+  std::vector<double> weights;      // of keys; those that are not said have 1
+  std::shared_ptr<DiskCache> disk;  // behind the prefix cache; all models' may be one
 };
 
 class Scheduler {
@@ -91,6 +93,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // Bytes that start() takes for this model.
+  static bool plan(const Model& model, const SchedulerOptions& options, size_t* bytes, std::string* why);
   // shared (may be NULL): held during each pass, so that models that share a machine take turns.
   bool start(std::shared_ptr<Model> model, const SchedulerOptions& options, std::mutex* shared, std::string* why);
   // All of them or, with the reason, none. From any thread.
@@ -100,6 +104,7 @@ class Scheduler {
   // Runs on the scheduler's thread between two passes, with the session and a sequence that is free for it (the last one). False, or
   // dropped later: the server stops.
   bool run(std::function<void(linnet_session*, uint32_t seq)> call);
+  linnet_prefix* prefix() { return prefix_; }  // inside run() alone; NULL: there is none
   // No new jobs; waits for those that are there, at most so long, then drops them. Ends the thread.
   void stop(std::chrono::milliseconds wait);
 
@@ -111,7 +116,7 @@ class Scheduler {
     size_t waiting = 0, running = 0;
     std::vector<Slot> slots;
     uint64_t n_prompt_tokens = 0, n_cached_tokens = 0, n_drawn_tokens = 0, n_passes = 0, n_jobs = 0, n_refused = 0, n_cancelled = 0,
-             n_failed = 0, n_preempted = 0;
+             n_failed = 0, n_preempted = 0, n_disk_tokens = 0;
     double prompt_s = 0, drawing_s = 0, pass_s = 0;
     size_t session_bytes = 0, prefix_bytes = 0, prefix_used = 0;
     std::string no_prefix;  // why there is no prefix cache
@@ -120,6 +125,8 @@ class Scheduler {
   Status status() const;
   uint32_t n_context() const { return n_context_; }
   uint32_t n_sequences() const { return n_slots_; }
+  // Sequences carry states: a prompt goes on from the lengths at which one was kept and from nowhere else.
+  bool states() const { return states_; }
   const linnet_session_params& params() const { return options_.session; }
 
  private:
@@ -132,6 +139,7 @@ class Scheduler {
     size_t reserved = 0;           // positions of the pool
     std::vector<size_t> keep;      // lengths at which the prefix cache takes it
     bool prompt_done = false, grammar_on = false, begun = false, over = false, skipped = false;
+    std::shared_ptr<DiskCache::Reading> reading;  // what is to be taken from the disk before it is in any pass
     uint64_t order = 0;
     uint32_t rows = 0;  // in the pass
     Clock::time_point came, started, prompted;
@@ -141,7 +149,14 @@ class Scheduler {
     size_t waiting = 0, running = 0;
   };
   using Entry = std::unique_ptr<Active>;
+  struct Keeping {  // what goes from the prefix cache to the disk, block by block
+    std::vector<int32_t> tokens;
+    size_t done = 0;
+    DiskCache::Hash hash;  // of those
+    int64_t when = 0;
+  };
 
+  static linnet_session_params session_params(const Model& model, const SchedulerOptions& options);
   void work();
   void take_calls(std::unique_lock<std::mutex>* lock);
   void drop_gone(std::unique_lock<std::mutex>* lock);
@@ -158,6 +173,11 @@ class Scheduler {
   static void tell(Job* job, End end, const Refusal& why);
   void sweep();
   void keep(const Active& a);
+  size_t match(Active* a);
+  bool from_disk();
+  void go_on(Active* a);
+  bool to_disk();
+  void flush_disk();
   bool computed_elsewhere(const Active& a);
   uint32_t prompt_rows() const;
   Key& key_of(size_t key);
@@ -174,10 +194,14 @@ class Scheduler {
   linnet_template* echo_ = nullptr;  // writes the text that it is given: what a prompt has opened, for linnet_grammar_begin
   std::vector<char> echo_program_;
   uint32_t n_context_ = 0, n_slots_ = 0;
+  bool states_ = false;
   std::thread thread_;
 
   // the thread's own
   std::vector<Entry> active_;
+  std::deque<Keeping> keeping_;
+  std::shared_ptr<DiskCache::Bell> bell_;
+  DiskCache::Hash model_hash_;
   std::deque<std::vector<int32_t>> recent_;  // prompts: what two have in common a third one may have, too
   size_t pool_ = 0, reserved_ = 0;
   bool cancel_left_ = false;                     // a cancel may wait for the next call on the session

@@ -21,20 +21,18 @@ constexpr char kPage[] =
 
 void say(Exchange* exchange, const json& body) { exchange->reply(200, "application/json", dump(body)); }
 
-json model_json(const Served& s) {
+json model_json(const Models::Known& k) {
+  json out = {{"id", k.name},
+              {"object", "model"},
+              {"created", k.created},
+              {"owned_by", "linnet"},
+              {"status", {{"value", k.served ? "loaded" : "unloaded"}}}};
+  if (!k.served) return out;
+  const Served& s = *k.served;
   const linnet_model_desc& d = s.model->desc();
-  return {{"id", s.id},
-          {"object", "model"},
-          {"created", s.created},
-          {"owned_by", "linnet"},
-          {"meta",
-           {{"n_vocab", d.n_vocab},
-            {"n_ctx", s.scheduler.n_context()},
-            {"n_ctx_train", d.n_context},
-            {"n_embd", d.d_model},
-            {"n_params", d.n_params},
-            {"size", d.weight_bytes},
-            {"weights", d.weights}}}};
+  out["meta"] = {{"n_vocab", d.n_vocab},   {"n_ctx", s.scheduler.n_context()}, {"n_ctx_train", d.n_context}, {"n_embd", d.d_model},
+                 {"n_params", d.n_params}, {"size", d.weight_bytes},           {"weights", d.weights}};
+  return out;
 }
 
 }  // namespace
@@ -42,14 +40,13 @@ json model_json(const Served& s) {
 // ---- what requests have in common
 // ----------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<Served> Service::find(Fields* f, const char* name) const {
+std::shared_ptr<Served> Service::find(Fields* f, const char* name) {
   const std::string wanted = f->text(name);
   if (!f->ok()) return nullptr;
-  if (wanted.empty()) return served_.front();
-  for (const auto& s : served_)
-    if (s->id == wanted) return s;
-  f->refuse(name, "names '" + wanted.substr(0, 128) + "', which is not served", 404, "model_not_found");
-  return nullptr;
+  Refusal why;
+  auto served = models_.get(wanted, &why);
+  if (!served) f->refuse(why);
+  return served;
 }
 
 bool Service::read_job(Fields* f, Exchange& exchange, const Served& served, Generation* out) {
@@ -79,12 +76,15 @@ struct Routes {
 
   static void models(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
     json list = json::array();
-    for (const auto& m : s->served_) list.push_back(model_json(*m));
+    for (const auto& k : s->models_.list()) list.push_back(model_json(k));
     say(e.get(), {{"object", "list"}, {"data", list}});
   }
 
   static void props(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
-    const Served& m = *s->served_.front();
+    Refusal why;
+    const auto served = s->models_.get("", &why);
+    if (!served) return refuse(e.get(), why);
+    const Served& m = *served;
     const linnet_template_desc& d = m.model->chat_desc();
     say(e.get(),
         {{"default_generation_settings", {{"n_ctx", m.scheduler.n_context()}, {"params", {{"temperature", s->settings_.temperature}}}}},
@@ -103,7 +103,9 @@ struct Routes {
 
   static void slots(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
     json list = json::array();
-    for (const auto& m : s->served_) {
+    for (const auto& k : s->models_.list()) {
+      const auto& m = k.served;
+      if (!m) continue;
       const Scheduler::Status status = m->scheduler.status();
       for (size_t i = 0; i < status.slots.size(); ++i) {
         const Scheduler::Slot& slot = status.slots[i];
@@ -129,6 +131,10 @@ struct Routes {
     void (*run)(Service*, const std::shared_ptr<Exchange>&, const json& body);
   };
   static const Route kAll[];
+  static void state(Service* s, const std::shared_ptr<Exchange>& e, const json& body) {
+    if (s->settings_.states) return state_export(s, e, body);
+    refuse(e.get(), {404, "states are given and taken with --state alone", "not_found", {}});
+  }
 };
 
 const Routes::Route Routes::kAll[] = {
@@ -140,6 +146,7 @@ const Routes::Route Routes::kAll[] = {
     {"GET", "/metrics", metrics},
     {"GET", "/props", props},
     {"GET", "/slots", slots},
+    {"POST", "/v1/state", state},
     {"POST", "/tokenize", tokenize},
     {"POST", "/detokenize", detokenize},
     {"POST", "/apply-template", apply_template},
@@ -150,6 +157,7 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
   Exchange* const e = exchange.get();
   const std::string method = e->method == "HEAD" ? "GET" : e->method;
   const Routes::Route* other = nullptr;
+  if (method == "PUT" && e->path == "/v1/state" && settings_.states) return state_import(this, exchange);
   for (const Routes::Route& r : Routes::kAll) {
     if (e->path != r.path) continue;
     other = &r;
@@ -166,8 +174,8 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
                     {{"Allow", other->method}});
   static constexpr std::string_view kModels = "/v1/models/";
   if (method == "GET" && e->path.compare(0, kModels.size(), kModels) == 0) {
-    for (const auto& m : served_)
-      if (e->path.compare(kModels.size(), std::string::npos, m->id) == 0) return say(e, model_json(*m));
+    for (const auto& k : models_.list())
+      if (e->path.compare(kModels.size(), std::string::npos, k.name) == 0) return say(e, model_json(k));
     return refuse(e, {404, "there is no such model", "model_not_found", "model"});
   }
   refuse(e, {404, "there is no " + e->path.substr(0, 128), "not_found", {}});
@@ -175,10 +183,13 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
 
 std::string Service::metrics() const {
   std::string out;
+  const std::vector<Models::Known> all = models_.list();
   const auto put = [&](const char* name, const char* type, const char* help, auto value) {
     (((((((out += "# HELP linnet_") += name) += ' ') += help) += "\n# TYPE linnet_") += name) += ' ') += type;
     out += '\n';
-    for (const auto& m : served_) {
+    for (const auto& k : all) {
+      const auto& m = k.served;
+      if (!m) continue;
       char text[64];
       std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value(m->scheduler.status())));
       out += std::string("linnet_") + name + "{model=" + dump(json(m->id)) + "} " + text + "\n";
@@ -199,8 +210,27 @@ std::string Service::metrics() const {
   put("passes_total", "counter", "Passes over the weights.", [](const S& s) { return s.n_passes; });
   put("pass_seconds_total", "counter", "Time in passes.", [](const S& s) { return s.pass_s; });
   put("prefix_cache_used_bytes", "gauge", "Bytes of the prefix cache that hold something.", [](const S& s) { return s.prefix_used; });
+  put("disk_cached_tokens_total", "counter", "Of the cached tokens, those that came from the disk cache.",
+      [](const S& s) { return s.n_disk_tokens; });
+  if (const auto& disk = settings_.models.scheduler.disk) {
+    const DiskCache::Status d = disk->status();
+    const auto put_disk = [&](const char* name, const char* type, const char* help, uint64_t value) {
+      out += std::string("# HELP linnet_disk_cache_") + name + ' ' + help + "\n# TYPE linnet_disk_cache_" + name + ' ' + type +
+             "\nlinnet_disk_cache_" + name + ' ' + std::to_string(value) + "\n";
+    };
+    put_disk("budget_bytes", "gauge", "Bytes that the folder may have.", d.budget);
+    put_disk("bytes", "gauge", "Bytes that it has, other models' too.", d.bytes);
+    put_disk("files", "gauge", "Files in it.", d.files);
+    put_disk("written_bytes_total", "counter", "Bytes written to it.", d.written);
+    put_disk("read_bytes_total", "counter", "Bytes read from it.", d.read);
+    put_disk("waiting_bytes", "gauge", "Bytes that wait to be written.", d.buffered);
+    put_disk("damaged_total", "counter", "Files that were removed since they were damaged.", d.n_damaged);
+    put_disk("writes", "gauge", "1 while it is written to.", d.writes);
+  }
   out += "# HELP linnet_memory_bytes Memory of the plan, by purpose.\n# TYPE linnet_memory_bytes gauge\n";
-  for (const auto& m : served_) {
+  for (const auto& k : all) {
+    const auto& m = k.served;
+    if (!m) continue;
     const S s = m->scheduler.status();
     const std::pair<const char*, size_t> parts[] = {{"weights", static_cast<size_t>(m->model->desc().weight_bytes)},
                                                     {"model", m->model->memory_bytes()},
@@ -223,16 +253,11 @@ Service::~Service() { stop(std::chrono::milliseconds(0)); }
 
 bool Service::start(const Settings& settings, std::string* why) {
   settings_ = settings;
-  for (const Model::Options& options : settings.models) {
-    auto served = std::make_shared<Served>();
-    served->id = options.name;
-    served->created = unix_seconds();
-    served->model = std::make_shared<Model>();
-    if (!served->model->open(options, why) ||
-        !served->scheduler.start(served->model, settings.scheduler, settings.models.size() > 1 ? &pass_ : nullptr, why))
-      return false;
-    served_.push_back(std::move(served));
+  if (!settings.disk_folder.empty()) {
+    settings_.models.scheduler.disk = std::make_shared<DiskCache>();
+    if (!settings_.models.scheduler.disk->open(settings.disk_folder, settings.disk_bytes, why)) return false;
   }
+  if (!models_.start(settings_.models, why)) return false;
   for (size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { work(); });
   return http_.start(
       settings.http,
@@ -273,9 +298,7 @@ void Service::work() {
 
 void Service::stop(std::chrono::milliseconds wait) {
   http_.refuse();
-  const auto until = Clock::now() + wait;
-  for (const auto& s : served_)
-    s->scheduler.stop(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()), std::chrono::milliseconds(0)));
+  models_.stop(wait);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ending_ = true;

@@ -12,15 +12,17 @@
 #include "fields.h"
 #include "generation.h"
 #include "http.h"
-#include "scheduler.h"
+#include "served_models.h"
 
 namespace server {
 
 struct Settings {
   HttpOptions http;
-  SchedulerOptions scheduler;
-  std::vector<Model::Options> models;
+  ModelsOptions models;
+  std::string disk_folder;  // of the disk cache; "" = none
+  uint64_t disk_bytes = uint64_t{4096} << 20;
   double temperature = 1;     // of requests that say none: OpenAI's
+  bool states = false;        // /v1/state is there
   bool fair_by_user = false;  // "user" of a request tells who asks, beside its key
   bool logs_text = false;
 };
@@ -37,10 +39,11 @@ class Service {
   void stop(std::chrono::milliseconds wait);
   int port() const { return http_.port(); }
   const Settings& settings() const { return settings_; }
-  const std::vector<std::shared_ptr<Served>>& served() const { return served_; }
+  const Models& models() const { return models_; }
 
-  // Of the request's "model"; NULL where there is none of that name.
-  std::shared_ptr<Served> find(Fields* fields, const char* name = "model") const;
+  // Of the request's "model", loaded; NULL where there is none of that name, or no room for it.
+  std::shared_ptr<Served> find(Fields* fields, const char* name = "model");
+  std::shared_ptr<Served> find(const std::string& name, Refusal* why) { return models_.get(name, why); }
   // What all requests that generate have in common: who asks, how long, how tokens are drawn, what they may be.
   bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out);
 
@@ -51,8 +54,7 @@ class Service {
   std::string metrics() const;
 
   Settings settings_;
-  std::vector<std::shared_ptr<Served>> served_;
-  std::mutex pass_;  // models take turns
+  Models models_;
   Http http_;
   Clock::time_point began_ = Clock::now();
 
@@ -66,6 +68,10 @@ class Service {
 // One function an endpoint; body: a JSON object. What is wrong is answered in the API's form.
 void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+// Text, token ids, or an array of these.
+bool read_prompts(Fields* fields, const Model& model, std::vector<std::vector<int32_t>>* out);
+void state_export(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void state_import(Service* service, const std::shared_ptr<Exchange>& exchange);
 void tokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void detokenize(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void apply_template(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);

@@ -444,14 +444,17 @@ Status check_unused(const Folder& in, const ModelSpec& spec, bool ahead, Error* 
     const HfName known = hf_tensor_find(in.config.names, name, &entry, &layer);
     const bool behind = layer >= spec.n_layers && layer - spec.n_layers < in.config.n_extra_layers;
     const auto mine = [&](const char* root) { return root && name.starts_with(root); };
+    const bool zeros = in.quant.method && name.ends_with(".bias") && all_zero(tensor);
     if (ahead && (in.config.names.ahead[0] ? mine(in.config.names.ahead[0]) || mine(in.config.names.ahead[1]) : behind) &&
-        (known != HfName::kIgnored || !behind))
+        (known != HfName::kIgnored || !behind)) {
+      if (zeros && in.has(name.substr(0, name.size() - std::strlen("bias")) + "weight")) continue;
       return fail(err, LINNET_UNSUPPORTED, tensor.file, ": tensor '", name, "' has no place in the layers for speculation");
+    }
     if (known == HfName::kIgnored || behind) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers)
       return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
-    if (in.quant.method && name.ends_with(".bias") && all_zero(tensor)) continue;
+    if (zeros) continue;
     if (layer_spec(spec, layer).kv_back && (entry->role == kAttnK || entry->role == kAttnV || entry->role == kAttnKNorm))
       continue;  // published, and never read
     if (entry->role != kOutput || name != stored)

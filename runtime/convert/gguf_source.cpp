@@ -358,15 +358,18 @@ class MetadataReader {
     *out = static_cast<uint32_t>(u);
     return LINNET_OK;
   }
-  // Of each layer of the model, in a list that counts those behind, too.
-  Status counts(std::string_view key, uint32_t n_layers, std::vector<uint32_t>* out) {
-    const uint32_t n = n_layers + extra_layers_;
+  // Whether it has an entry for each layer, those behind the model's counted, too.
+  bool counts_layers(const GgufValue& v, const ModelSpec& s) const {
+    return v.type == kGgufArray && v.count == s.n_layers + uint64_t{extra_layers_};
+  }
+  Status counts(std::string_view key, const ModelSpec& s, std::vector<uint32_t>* out) {
     GgufValue v;
     if (!get(key, &v) || v.type != kGgufArray) return refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing or no array");
-    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || v.count != n)
-      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", n, " counts");
-    out->resize(n_layers);
-    if (n_layers) std::memcpy(out->data(), v.raw.data(), size_t{n_layers} * sizeof(uint32_t));
+    if ((v.array_type != kGgufU32 && v.array_type != kGgufI32) || !counts_layers(v, s))
+      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not a list of ", s.n_layers + uint64_t{extra_layers_},
+                    " counts");
+    out->resize(s.n_layers);
+    if (s.n_layers) std::memcpy(out->data(), v.raw.data(), size_t{s.n_layers} * sizeof(uint32_t));
     return LINNET_OK;
   }
   // Of f32 the shortest decimal number that rounds to it: what config.json had.
@@ -467,10 +470,10 @@ class MetadataReader {
     s->window_pattern = arch_->absent.window_pattern;
     GgufValue v;
     if (get("attention.sliding_window_pattern", &v) && v.type == kGgufArray) {
-      if (v.array_type != kGgufBool || v.count != s->n_layers)
+      if (v.array_type != kGgufBool || !counts_layers(v, *s))
         return refuse(LINNET_BAD_FILE, "key '", full("attention.sliding_window_pattern"), "' = ", show(v),
                       " is not a list of true and false for each layer");
-      LINNET_TRY(find_period(v.raw, s));
+      LINNET_TRY(find_period(v.raw.substr(0, s->n_layers), s));
     } else {
       LINNET_TRY(number("attention.sliding_window_pattern", false, &s->window_pattern));
     }
@@ -564,7 +567,7 @@ class MetadataReader {
   }
   // Of every layer, 0 where it is a short convolution or Mamba-2.
   Status kv_heads(ModelSpec* s) {
-    LINNET_TRY(counts("attention.head_count_kv", s->n_layers, &kv_heads_));
+    LINNET_TRY(counts("attention.head_count_kv", *s, &kv_heads_));
     s->n_kv_heads = 0;
     for (const uint32_t n : kv_heads_) {
       if (n && s->n_kv_heads && n != s->n_kv_heads && !arch_->gemma4)
@@ -573,7 +576,8 @@ class MetadataReader {
       if (n) s->n_kv_heads = n;
       convolves_.push_back(n == 0);
     }
-    if (!arch_->short_conv && !mamba_ && !s->delta_by_key && std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
+    if (!arch_->short_conv && (!mamba_ || arch_->mamba_beside) && !s->delta_by_key &&
+        std::find(convolves_.begin(), convolves_.end(), true) != convolves_.end())
       return refuse(LINNET_UNSUPPORTED, "key '", full("attention.head_count_kv"), "': 0 is not supported");
     if (s->n_kv_heads == 0) s->n_kv_heads = s->n_heads;  // no layer attends
     return LINNET_OK;
@@ -627,7 +631,7 @@ class MetadataReader {
     if (interval == 0) return refuse(LINNET_BAD_FILE, "key '", full("full_attention_interval"), "' is 0");
     GgufValue v;
     const bool listed = get("attention.recurrent_layers", &v);
-    if (listed && (v.type != kGgufArray || v.array_type != kGgufBool || v.count != s->n_layers + uint64_t{extra_layers_}))
+    if (listed && (v.array_type != kGgufBool || !counts_layers(v, *s)))
       return refuse(LINNET_BAD_FILE, "key '", full("attention.recurrent_layers"), "' = ", show(v),
                     " is not a list of true and false for each layer");
     std::vector<LayerSpec> layers;
@@ -642,7 +646,7 @@ class MetadataReader {
   }
   // Of every layer the width of its feed-forward step, 0 where it has none.
   Status widths(ModelSpec* s) {
-    LINNET_TRY(counts("feed_forward_length", s->n_layers, &d_ff_));
+    LINNET_TRY(counts("feed_forward_length", *s, &d_ff_));
     for (const bool experts : {false, true})  // of dense layers where there are some
       for (uint32_t i = 0; i < s->n_layers && !s->d_ff; ++i)
         if (experts == has_experts(i)) s->d_ff = d_ff_[i];
@@ -699,7 +703,7 @@ class MetadataReader {
   Status gemma_widths(ModelSpec* s) {
     GgufValue v;
     if (!get("feed_forward_length", &v) || v.type != kGgufArray) return number("feed_forward_length", true, &s->d_ff);
-    LINNET_TRY(counts("feed_forward_length", s->n_layers, &d_ff_));
+    LINNET_TRY(counts("feed_forward_length", *s, &d_ff_));
     if (!d_ff_.empty()) s->d_ff = d_ff_.front();
     return LINNET_OK;
   }
@@ -722,9 +726,9 @@ class MetadataReader {
     float cut = usual;
     GgufValue v;
     if (get("activation_sparsity_scale", &v)) {
-      if (v.type != kGgufArray || v.array_type != kGgufF32 || v.count != s->n_layers)
-        return refuse(LINNET_BAD_FILE, "key '", full("activation_sparsity_scale"), "' = ", show(v), " is not a list of ", s->n_layers,
-                      " numbers");
+      if (v.array_type != kGgufF32 || !counts_layers(v, *s))
+        return refuse(LINNET_BAD_FILE, "key '", full("activation_sparsity_scale"), "' = ", show(v), " is not a list of ",
+                      s->n_layers + uint64_t{extra_layers_}, " numbers");
       std::memcpy(&cut, v.raw.data(), sizeof cut);
       for (uint32_t i = 0; i < s->n_layers; ++i) {
         float own;

@@ -6,8 +6,8 @@
 namespace linnet::convert {
 namespace {
 
-constexpr const QuantMethod* kQuantMethods[] = {&kGptq,     &kAwq,   &kAutoRound,         &kIntelAutoRound, &kMxfp4, &kFp8,    &kFbgemmFp8,
-                                                &kModelOpt, &kQuark, &kCompressedTensors, &kBitsandbytes,   &kHqq,   &kTorchao};
+constexpr const QuantMethod* kQuantMethods[] = {&kGptq,     &kAwq,   &kAutoRound,         &kIntelAutoRound, &kMxfp4, &kFp8,     &kFbgemmFp8,
+                                                &kModelOpt, &kQuark, &kCompressedTensors, &kBitsandbytes,   &kHqq,   &kTorchao, &kBitNet};
 
 // "gptq, awq and mxfp4"
 std::string method_names() {
@@ -64,6 +64,7 @@ bool quant_run_time(const HfQuant& quant, std::string_view name) {
 bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, std::string_view weight) {
   if (!quant.method || !weight.ends_with(quant.method->weight)) return false;
   const std::string base(weight.substr(0, weight.size() - std::string_view(quant.method->weight).size()));
+  if (quant.method->leaves && quant.method->leaves(base)) return false;
   const auto& marks = quant.method->marks;
   return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return tensors.count(base + std::string(mark)); });
 }

@@ -44,9 +44,11 @@ struct QuantMethod {
   // How t, with role, n, k and source_name set, is read: checks types and shapes of its parts; sets source_type, rows and, where a format
   // holds codes and scales bit for bit, exact and exact_rows or gguf_format and gguf_blocks, and `own`. *needs_format: why none does.
   Status (*read)(const QuantMatrix& m, SourceTensor* t, std::string* needs_format, Error* err);
+  bool (*leaves)(std::string_view base) = nullptr;  // optional: which matrices are no codes, whatever the marks say
 };
 extern const QuantMethod kGptq, kAwq, kAutoRound, kIntelAutoRound, kMxfp4, kFp8, kFbgemmFp8, kModelOpt, kQuark, kCompressedTensors,
-    kBitsandbytes, kHqq, kTorchao;
+    kBitsandbytes, kHqq, kTorchao, kBitNet,
+    kBitNetOnline;  // which config.json does not name: kBitNet.config says so
 
 // No method where config.json has no quantization_config. Another method is refused by name.
 Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err);

@@ -89,7 +89,7 @@ Status order_inputs(Source* source, const Options& asked, Error* err) {
     };
     for (SourceTensor* down : of({kFfnDown})) {
       if (!down->order) continue;
-      for (SourceTensor* t : of({kFfnGate, kFfnUp, kFfnGateBias, kFfnUpBias}))
+      for (SourceTensor* t : of({kFfnGate, kFfnUp, kFfnGateBias, kFfnUpBias, kFfnInnerNorm}))
         choose_rows(t, t->n, [order = down->order](uint32_t row) { return (*order)[row]; });
       take_order(down, down->order);
     }

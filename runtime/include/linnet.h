@@ -166,7 +166,7 @@ typedef enum linnet_format LINNET_OF_UINT32 {
                         it, and what lies before in 4 bits: K by ranges per channel of 32 tokens, V per token and 32 channels. Layers with
                         a window of their own stay in i8. With LINNET_FULL_STOP alone, not for latent attention. Up to 2 * (64 + the
                         larger of n_chunk and n_rollback) tokens of a sequence are in i8. KIVI2: in 2 bits */
-  LINNET_KIVI2 = 15, /* weights: blocks of GGUF files as they are; rows are whole blocks (32, 64 or 256 inputs) */
+  LINNET_KIVI2 = 15, LINNET_TQ2_F32 = 50, /* weights: BitNet's; blocks of GGUF files as they are; rows are whole blocks (32, 64, 256) */
   LINNET_Q4_K = 16, LINNET_Q5_K = 17, LINNET_Q6_K = 18, LINNET_Q4_1 = 19, LINNET_Q5_0 = 20, LINNET_Q5_1 = 21, LINNET_Q2_K = 22,
   LINNET_Q3_K = 23, LINNET_IQ4_NL = 24, LINNET_IQ4_XS = 25, LINNET_MXFP4 = 26, LINNET_NVFP4 = 27, LINNET_TQ1_0 = 28, LINNET_TQ2_0 = 29,
   LINNET_IQ2_XXS = 30, LINNET_IQ2_XS = 31, LINNET_IQ2_S = 32, LINNET_IQ3_XXS = 33, LINNET_IQ3_S = 34, LINNET_IQ1_S = 35, LINNET_IQ1_M = 36,

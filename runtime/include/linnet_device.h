@@ -100,9 +100,9 @@ typedef enum linnet_gemm LINNET_OF_UINT32 {
 } LINNET_32_BITS linnet_gemm;
 
 /* [experimental] Whether a GPU computes: the kernels were held against the CPU's bytes in an emulator, not on hardware yet. What it cannot
- * do is LINNET_UNSUPPORTED by name: weights in f8e4m3g128, i4g64z, i4g32z, nvfp4, tq1_0, tq2_0, the formats of iq1, iq2 and iq3, of
- * bitsandbytes, HQQ and torchao, which have no kernels, inputs in act-order, and with LINNET_CUDA_AUTO too KIVI formats, and sequences of
- * which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV). */
+ * do is LINNET_UNSUPPORTED by name: weights in f8e4m3g128, i4g64z, i4g32z, nvfp4, tq1_0, tq2_0, tq2_f32, the formats of iq1, iq2 and iq3,
+ * of bitsandbytes, HQQ and torchao, which have no kernels, inputs in act-order, and with LINNET_CUDA_AUTO too KIVI formats, and sequences
+ * of which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV). */
 typedef enum linnet_cuda LINNET_OF_UINT32 {
   LINNET_CUDA_DEFAULT = 0, /* as LINNET_CUDA_OFF */
   LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */

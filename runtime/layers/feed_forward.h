@@ -1,4 +1,4 @@
-// The feed-forward step of all rows: down(act(gate) * up), or without a gate.
+// The feed-forward step of all rows: down(act(gate) * up), or without a gate; or with a norm before down.
 #pragma once
 #include "../tensor.h"
 #include "roles.h"
@@ -13,7 +13,8 @@
   X(kFfnUpBias, "ffn_up.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_mlp_bias)                                                        \
   X(kFfnDownBias, "ffn_down.bias", 0, kPartFfn, kStepVectors, d_model, one, has_mlp_bias)                                                 \
   X(kFfnInOrder, "ffn_input.order", 0, kPartFfn, kStepVectors, d_model, one, has_in_order)                                                \
-  X(kFfnXielu, "ffn_xielu.weight", 0, kPartFfn, kStepVectors, four, one, has_xielu)
+  X(kFfnXielu, "ffn_xielu.weight", 0, kPartFfn, kStepVectors, four, one, has_xielu)                                                       \
+  X(kFfnInnerNorm, "ffn_sub_norm.weight", kRoleNorm, kPartFfn, kStepVectors, d_ff, one, has_inner_norm)
 // clang-format on
 
 namespace linnet {
@@ -24,6 +25,7 @@ struct FeedForwardTensors {
   const float *gate_bias, *up_bias, *down_bias;  // or nullptr
   const float* in_order;                         // (d_model) of the inputs of gate and up, or nullptr
   const float* xielu;                            // (4) alpha_p, alpha_n, beta, eps, or nullptr
+  const float* inner_norm;                       // (d_ff) or nullptr
 };
 
 extern const TensorRole kDenseRoles[];

@@ -45,12 +45,6 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kSharedPostNorm, i, &t.shared_post_norm));
   LINNET_TRY(in.vector(kExpertPostNorm, i, &t.expert_post_norm));
   LINNET_TRY(in.vector(kExpertScale, i, &t.expert_scale));
-  if (t.expert_scale && !in.backend.ops->weighs_experts)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": experts with factors of their own (moe_beside) are for CPUs",
-                " alone");
-  if (in.model->spec.router_kind == kRouterMixer && !in.backend.ops->weighs_experts)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i,
-                ": a router that mixes two experts (router_kind 2) is for CPUs alone");
   if ((t.gate.panels && !same_rows(t.gate, t.up)) || (t.shared_up.panels && !t.expert_norm && !same_rows(t.up, t.shared_up)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
                 ": gate and up of the experts (and of the shared one) have formats of different activation groups");

@@ -24,9 +24,6 @@ Status load_layer_input(Loader& in, uint32_t i, LayerInput* out) {
   if (out->scale == 0) out->scale = 1;               // as all factors; files of sizes alone have it
   if (!(out->scale > -1e30f && out->scale < 1e30f))  // NaN, too
     return fail(in.err, LINNET_BAD_FILE, "model file: layer ", i, ": ", role_row(kLayerScale).name, " is out of range");
-  if (in.model->spec.layer_embd && !in.backend.ops->embed_layers)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i,
-                ": embeddings of layers (layer_embd = ", in.model->spec.layer_embd, ") are for CPUs alone");
   return LINNET_OK;
 }
 
@@ -35,8 +32,8 @@ void Decoder::layer_inputs() {
   const uint32_t n = spec.layer_embd;
   const uint32_t all = spec.n_layers * n;  // a row is as long, a multiple of 16
   QuantRows rows = quant_rows(a.codes, model.layer_embd_proj);
-  float* table = a.wide;  // (m, n_layers * layer_embd)
-  ops.embed_layers(w, model.layer_embd, a.rows.tokens, m, spec.n_layers, table, n);
+  float* const table = a.rows.layer_floats ? a.rows.layer_rows : a.wide;  // (m, n_layers * layer_embd)
+  if (!a.rows.layer_floats) ops.embed_layers(w, model.layer_embd, a.rows.tokens, m, spec.n_layers, table, n);
   if (rows.q) ops.quantize(w, a.x, a.d_stride, m, spec.d_model, &rows);
   ops.sync(w);
   ops.gemm(w, model.layer_embd_proj, a.x, a.d_stride, &rows, m, nullptr, false, a.layer_in, all);

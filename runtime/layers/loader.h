@@ -18,10 +18,15 @@ struct Loader {
   uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
 
   // What the model does not have is an empty matrix, or nullptr, and no error.
-  Status matrix(Role role, uint32_t layer, Matrix* out);
+  Status matrix(Role role, uint32_t layer, Matrix* out, bool for_host = false);
+  // A matrix of `count` whose rows lie one below the other, each a multiple of 16.
+  Status matrices(Role role, uint32_t count, Matrix* out);
   Status vector(Role role, uint32_t layer, const float** out, bool for_host = false);
   Status norm(Role weight, Role bias, uint32_t layer, Norm* out);
   Status order(Role role, uint32_t layer, const float** out);
+
+ private:
+  Status find(Role role, uint32_t layer, Matrix* out);  // in the file
 };
 
 }  // namespace linnet

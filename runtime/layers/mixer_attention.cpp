@@ -40,6 +40,7 @@ bool has_qk_norm_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) 
 bool has_sinks(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.attn_sinks; }
 bool has_in_order(const ModelSpec&, const LayerSpec& l) { return l.orders & kOrderQkv; }
 bool has_out_order(const ModelSpec&, const LayerSpec& l) { return l.orders & kOrderAttnOut; }
+bool has_inner_norm(const ModelSpec& s, const LayerSpec& l) { return has_heads(s, l) && s.inner_norm; }
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   Attention& t = *new (tensors) Attention{};
@@ -60,6 +61,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kAttnSinks, i, &t.sinks));
   LINNET_TRY(in.order(kAttnInOrder, i, &t.in_order));
   LINNET_TRY(in.order(kAttnOutOrder, i, &t.out_order));
+  LINNET_TRY(in.vector(kAttnInnerNorm, i, &t.inner_norm));
   if (t.gate.panels && !same_rows(t.q, t.gate))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q and its gate have formats of different activation groups");
   if ((t.k.panels && !same_rows(t.q, t.k)) || (t.v.panels && !same_rows(t.q, t.v)))
@@ -131,6 +133,10 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   d.attend(l.spec, layer, first, q, 1.0f / __builtin_sqrtf(static_cast<float>(dim)), t.sinks);
   if (t.gate.panels) {
     ops.act_mul(w, kActSigmoid, 0, gate, q, q_row, n, n_heads * dim, q, nullptr);
+    ops.sync(w);
+  }
+  if (t.inner_norm) {
+    ops.norm(w, q, q_row, {t.inner_norm, nullptr, kNormRms, d.eps()}, n, n_heads * dim, q, nullptr);
     ops.sync(w);
   }
   d.project(t.out, t.out_bias, l.attn_post_norm, q, q_row, first, t.out_order);

@@ -23,7 +23,8 @@
   X(kAttnVNorm, "attn_v_norm.weight", 0, kPartAttention, kStepVectors, head_dim, one, has_v_norm)                                         \
   X(kAttnSinks, "attn_sinks.weight", 0, kPartAttention, kStepVectors, n_heads, one, has_sinks)                                            \
   X(kAttnInOrder, "attn_input.order", 0, kPartAttention, kStepVectors, d_model, one, has_in_order)                                        \
-  X(kAttnOutOrder, "attn_output.order", 0, kPartAttention, kStepVectors, out_dim, one, has_out_order)
+  X(kAttnOutOrder, "attn_output.order", 0, kPartAttention, kStepVectors, out_dim, one, has_out_order)                                     \
+  X(kAttnInnerNorm, "attn_sub_norm.weight", kRoleNorm, kPartAttention, kStepVectors, out_dim, one, has_inner_norm)
 // clang-format on
 
 namespace linnet {
@@ -39,6 +40,7 @@ struct Attention {
   const float* v_norm;                     // (head_dim), ones, or nullptr
   const float* sinks;                      // (n_heads)
   const float *in_order, *out_order;       // (d_model), (n_heads * head_dim): of the inputs of q, k and v, and of out
+  const float* inner_norm;                 // (n_heads * head_dim) or nullptr
 };
 
 extern const TensorRole kAttentionRoles[];

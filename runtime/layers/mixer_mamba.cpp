@@ -23,7 +23,6 @@ uint32_t mamba_taps(const ModelSpec& s, const LayerSpec&) { return channels(s) *
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   Mamba& t = *new (tensors) Mamba{};
-  if (!in.backend.ops->mamba) return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i, ": Mamba-2 is for CPUs alone");
   LINNET_TRY(in.matrix(kMambaIn, i, &t.in));
   LINNET_TRY(in.matrix(kMambaDt, i, &t.dt));
   LINNET_TRY(in.matrix(kMambaOut, i, &t.out));

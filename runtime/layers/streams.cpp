@@ -13,17 +13,6 @@ uint32_t predict_coefs(const ModelSpec&, const LayerSpec&) { return kStreams * k
 uint32_t correct_coefs(const ModelSpec&, const LayerSpec&) { return kStreams * kStreams; }
 uint32_t laurel_rank(const ModelSpec& s, const LayerSpec&) { return s.laurel_rank; }
 
-// Of kStreamsIn and kStreamsOut the matrix of stream i, 1 and up.
-Matrix of_stream(const Matrix& all, uint32_t i) {
-  const uint32_t n = all.n / (kStreams - 1);
-  const size_t panel = size_t{i - 1} * n / kPanel;
-  Matrix m = all;
-  m.n = n;
-  m.panels = static_cast<const uint8_t*>(all.panels) + panel * static_cast<size_t>(panel_bytes(all.format, all.k));
-  if (all.scales) m.scales = static_cast<const uint8_t*>(all.scales) + panel * static_cast<size_t>(panel_scale_bytes(all.format, all.k));
-  return m;
-}
-
 }  // namespace
 
 const TensorRole kStreamRoles[] = {LINNET_STREAM_ROLES(LINNET_LAYER_ROLE)};
@@ -36,21 +25,17 @@ Status load_streams(Loader& in, uint32_t i, StreamTensors* out) {
   LINNET_TRY(in.vector(kStreamScale, i, &out->scale));
   LINNET_TRY(in.matrix(kLaurelIn, i, &out->laurel_in));
   LINNET_TRY(in.matrix(kLaurelOut, i, &out->laurel_out));
-  LINNET_TRY(in.vector(kLaurelNorm, i, &out->laurel_norm));
-  if (in.model->spec.streams && !in.backend.ops->predict)
-    return fail(in.err, LINNET_UNSUPPORTED, in.backend.name, ": layer ", i,
-                ": several residual streams (streams = ", in.model->spec.streams, ") are for CPUs alone");
-  return LINNET_OK;
+  return in.vector(kLaurelNorm, i, &out->laurel_norm);
 }
 
 // The embeddings are the first stream, projections of them as long as they are the others.
 void Decoder::start_streams() {
-  QuantRows rows = quant_rows(a.codes, model.streams_in);
+  QuantRows rows = quant_rows(a.codes, model.streams_in[0]);
   ops.norm(w, a.x, a.d_stride, {}, m, spec.d_model, a.streams.x, nullptr);  // a copy
   if (rows.q) ops.quantize(w, a.x, a.d_stride, m, spec.d_model, &rows);
   ops.sync(w);
   for (uint32_t i = 1; i < kStreams; ++i)
-    ops.gemm(w, of_stream(model.streams_in, i), a.x, a.d_stride, &rows, m, nullptr, false, a.streams.at(i), a.d_stride);
+    ops.gemm(w, model.streams_in[i - 1], a.x, a.d_stride, &rows, m, nullptr, false, a.streams.at(i), a.d_stride);
   ops.sync(w);
   for (uint32_t i = 1; i < kStreams; ++i) ops.match(w, a.streams.at(i), a.streams.x, a.d_stride, m, spec.d_model);
   ops.sync(w);
@@ -58,12 +43,12 @@ void Decoder::start_streams() {
 
 // a.x becomes the mean of the streams, all as long as the first.
 void Decoder::end_streams() {
-  QuantRows rows = quant_rows(a.codes, model.streams_out);
+  QuantRows rows = quant_rows(a.codes, model.streams_out[0]);
   ops.norm(w, a.streams.x, a.d_stride, {}, m, spec.d_model, a.x, nullptr);
   for (uint32_t i = 1; i < kStreams; ++i) {
     if (rows.q) ops.quantize(w, a.streams.at(i), a.d_stride, m, spec.d_model, &rows);
     if (rows.q) ops.sync(w);
-    ops.gemm(w, of_stream(model.streams_out, i), a.streams.at(i), a.d_stride, &rows, m, nullptr, false, a.branch, a.d_stride);
+    ops.gemm(w, model.streams_out[i - 1], a.streams.at(i), a.d_stride, &rows, m, nullptr, false, a.branch, a.d_stride);
     ops.sync(w);
     ops.match(w, a.branch, a.streams.x, a.d_stride, m, spec.d_model);
     ops.sync(w);

@@ -470,6 +470,16 @@ class Tiny(unittest.TestCase):
             whole = linnet_json("plan", "-m", *how, "--context", 100)
             self.assertEqual((whole["total"], whole["purposes"]), (sum(whole["purposes"].values()), plan["purposes"]))
 
+    def check_fits_of_layers(self, profile):
+        command = ("plan", "--fits", "--profile", profile, "--memory", 100, "--context", 512, "--weights", "i8g32")
+        mapped, copied = ({f["shape"]: f for f in linnet_json(*command, "--load", how)["fits"]} for how in ("map", "copy"))
+        for shape, f in mapped.items():
+            more = copied[shape]["total"] - f["total"]
+            self.assertEqual(more > 0, shape.startswith(("gemma-3n", "gemma-4-e")), shape)
+            if shape == "gemma-4-e2b":  # 35 layers of 256 numbers for each of 262144 tokens, in 8.5 bits
+                self.assertEqual(more, 262144 * 35 * 256 * 17 // 16)
+        self.assertIn("gemma-4-e2b", mapped)
+
     def test_plan_fits(self):
         peaks = self.dir / "peaks.yaml"
         peaks.write_text("name: x\nthreads: 2\npeaks:\n  read_gb_s: 10\n  int8_tops: 0.5\n  float_tops: 0.1\n")
@@ -487,6 +497,8 @@ class Tiny(unittest.TestCase):
         self.assertEqual(by["stories260k", "i8g32"]["context"], 512)  # all that it was trained for
         # One token at 10 GB/s reads the weights in use: no more tokens a second than that.
         self.assertAlmostEqual(by["stories260k", "bf16"]["predicted"]["decode_tokens_per_s"], 19000, delta=2000)
+        # Embeddings of layers are in memory where the file is copied.
+        self.check_fits_of_layers(peaks)
         small = linnet_json("plan", "--fits", "--profile", peaks, "--memory", 0.5, "--weights", "i8g128", "--kv", "f32")
         self.assertEqual({f["weights"] for f in small["fits"]}, {"i8g128"})
         longest = next(f for f in small["fits"] if f["shape"] == "smollm2-135m")

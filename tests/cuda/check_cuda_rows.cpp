@@ -224,6 +224,58 @@ TEST_CASE("CUDA activations give the bits of the CPU", "[cuda][rows]") {
   }
 }
 
+TEST_CASE("CUDA's xIELU gives the bits of the CPU", "[cuda][rows]") {
+  Random random(9);
+  for (uint32_t c = 0; c < 55; ++c) {
+    const uint32_t n = kLengths[c % 11], m = pick(random, 1, 3);
+    const Kind kind = kKinds[c % 5];
+    const size_t stride = align_up(n, 16);
+    Twins t(c);
+    const auto x = t.take(normal(random, m * stride, c % 9 == 0 ? 60.0f : c % 2 ? 2.0f : 1e-4f));
+    std::vector<float> by = normal(random, 4);
+    by[3] = c % 4 ? -1e-6f : -0.5f;
+    const auto with = t.take(by);
+    const auto q = t.quant(kind.format, kind.group, m, n);
+    cpu_ops.xielu(t.cpu, x.cpu, stride, with.cpu, m, n, q.cpu);
+    cuda_ops.xielu(t.gpu, x.gpu, stride, with.gpu, m, n, q.gpu);
+    CAPTURE(c, n, m);
+    CHECK(t.same());
+  }
+}
+
+TEST_CASE("CUDA predicts, corrects and matches residual streams and makes gates sparse as the CPU", "[cuda][rows]") {
+  Random random(10);
+  for (uint32_t c = 0; c < 44; ++c) {
+    const uint32_t n = kLengths[c % 11], m = pick(random, 1, 3);
+    const size_t stride = align_up(n, 16), apart = (m + 2) * stride;
+    Twins t(c);
+    const auto streams = t.take(normal(random, kStreams * apart)),
+               router = t.take(normal(random, m * kPanel, 3.0f * static_cast<float>(n))), x = t.take(normal(random, m * stride)),
+               like = t.take(normal(random, m * stride, c % 4 ? 1.0f : 1e-9f)),
+               gates = t.take(normal(random, m * stride, c % 3 ? 1.0f : 30.0f)), scale = t.take(normal(random, n)),
+               coefs = t.take(normal(random, kStreams * kStreams * kStreams, 0.3f));
+    const Streams cpu = {streams.cpu, apart, router.cpu}, gpu = {streams.gpu, apart, router.gpu};
+    CAPTURE(c, n, m);
+    cpu_ops.predict(t.cpu, cpu, coefs.cpu, m, n, stride, x.cpu);
+    cuda_ops.predict(t.gpu, gpu, coefs.gpu, m, n, stride, x.gpu);
+    CHECK(t.same());
+    std::vector<float> changed = normal(random, m * stride);
+    std::copy(changed.begin(), changed.end(), x.cpu);
+    std::copy(changed.begin(), changed.end(), x.gpu);
+    cpu_ops.correct(t.cpu, cpu, coefs.cpu, scale.cpu, m, n, stride, x.cpu);
+    cuda_ops.correct(t.gpu, gpu, coefs.gpu, scale.gpu, m, n, stride, x.gpu);
+    CHECK(t.same());
+    const bool like_them = c & 1;
+    cpu_ops.match(t.cpu, like_them ? like.cpu : x.cpu, like_them ? x.cpu : like.cpu, stride, m, n);
+    cuda_ops.match(t.gpu, like_them ? like.gpu : x.gpu, like_them ? x.gpu : like.gpu, stride, m, n);
+    CHECK(t.same());
+    cpu_ops.sparsify(t.cpu, gates.cpu, stride, 1.645f, m, n);
+    cuda_ops.sparsify(t.gpu, gates.gpu, stride, 1.645f, m, n);
+    CHECK(t.same());
+    if (n > 100) CHECK(std::count(gates.gpu, gates.gpu + n, 0.0f) > n / 2);
+  }
+}
+
 TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda][experts]") {
   Random random(5);
   struct Shape {
@@ -231,8 +283,9 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
   };
   constexpr Shape kShapes[] = {{8, 2, 0, 0, 0},  {60, 4, 0, 0, 0},      {256, 8, 8, 4, 2}, {16, 1, 0, 0, 0},
                                {64, 6, 8, 3, 1}, {1024, 22, 64, 40, 3}, {3, 3, 0, 0, 0},   {128, 8, 0, 0, 0}};
-  for (uint32_t c = 0; c < 32; ++c) {
-    const Shape& s = kShapes[c % 8];
+  for (uint32_t c = 0; c < 40; ++c) {
+    const bool mixer = c >= 32;
+    const Shape s = mixer ? Shape{c == 39 ? 1024 : c - 30, 2, 0, 0, 0} : kShapes[c % 8];
     const uint32_t m = c % 4 == 0 ? 1 : pick(random, 1, 48), n_pairs = m * s.n_active, k = kLengths[pick(random, 0, 7)],
                    most = c % 3 ? 0 : pick(random, 1, 4);
     const size_t stride = align_up(s.n_experts, 16), d_stride = align_up(k, 16);
@@ -242,9 +295,21 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
       for (float& v : scores) v = std::round(v * 2) / 2;  // ties
     const auto logits = t.take(scores, false);
     const auto correction = t.take(normal(random, s.n_experts, 0.1f));
-    const bool corrected = c & 2;
-    const auto router = [&](const float* by) {
-      return Router{s.n_experts, s.n_active, c / 2 % 2, c / 4 % 2, s.n_groups, s.top_groups, s.group_best, 1.5f, corrected ? by : nullptr};
+    const auto factors = t.take(normal(random, s.n_experts));
+    const bool corrected = (c & 2) && !mixer, weighed = c % 3 == 1;
+    const auto router = [&](const float* by, const float* weigh) {
+      return Router{s.n_experts,
+                    s.n_active,
+                    mixer ? 0 : c / 2 % 2,
+                    mixer ? 0 : c / 4 % 2,
+                    s.n_groups,
+                    s.top_groups,
+                    s.group_best,
+                    1.5f,
+                    corrected ? by : nullptr,
+                    weighed && !mixer ? weigh : nullptr,
+                    mixer,
+                    c & 1 ? 0.5f : 0.02f};
     };
     const auto experts = t.take<uint32_t>(n_pairs), places = t.take<uint32_t>(n_pairs), from = t.take<uint32_t>(n_pairs),
                first = t.take<uint32_t>(s.n_experts + 2), active = t.take<uint32_t>(s.n_experts), n_active = t.take<uint32_t>(1);
@@ -265,8 +330,10 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
     t.queue.q.pass.spans = reinterpret_cast<const CudaSpan*>(t.queue.memory.copy(spans, 2));
     t.queue.q.pass.row_span = t.queue.memory.copy(span_of.data(), m);
     const RowSpan* const host_spans = cut ? spans : spans + 1;
-    cpu_ops.route(t.cpu, router(correction.cpu), {most, host_spans, cut ? 2u : 1u, chosen.cpu, chosen_stride}, logits.cpu, stride, m, cpu);
-    cuda_route(t.gpu, router(correction.gpu), {most, nullptr, cut ? 2u : 1u, chosen.gpu, chosen_stride}, logits.gpu, stride, m, gpu);
+    cpu_ops.route(t.cpu, router(correction.cpu, factors.cpu), {most, host_spans, cut ? 2u : 1u, chosen.cpu, chosen_stride}, logits.cpu,
+                  stride, m, cpu);
+    cuda_route(t.gpu, router(correction.gpu, factors.gpu), {most, nullptr, cut ? 2u : 1u, chosen.gpu, chosen_stride}, logits.gpu, stride, m,
+               gpu);
     std::fill_n(active.cpu + *n_active.cpu, s.n_experts - *n_active.cpu, 0u);  // says nothing
     std::fill_n(active.gpu + *n_active.cpu, s.n_experts - *n_active.cpu, 0u);
     CAPTURE(c, s.n_experts, s.n_active, m, most, k);
@@ -484,6 +551,59 @@ TEST_CASE("CUDA carries the states of gated delta nets on as the CPU, through ca
   }
   std::printf("%zu passes, %zu with two runs, %zu that went through kept rows again\n", seen.passes, seen.two_runs, seen.replays);
   CHECK((seen.two_runs > 10 && seen.replays > 10));
+}
+
+TEST_CASE("CUDA carries the states of Mamba-2 on as the CPU, through calls, chunks, cancels and rollbacks", "[cuda][states]") {
+  Random r(29);
+  Carried seen{};
+  for (uint32_t round = 0; round < (kSlow ? 6 : 24); ++round) {
+    Twins t(500 + round);
+    t.queue.q.n_sms = round % 2 ? 1 : 8;  // how many heads a block has
+    const uint32_t groups = pick(r, 1, 3), of_group = pick(r, 1, 9), heads = groups * of_group,
+                   head_dim = round == 0 ? kMostDeltaDim : pick(r, 1, 70), state_dim = round == 1 ? kMostDeltaDim : pick(r, 1, 70),
+                   taps = pick(r, 2, 4), inner = heads * head_dim, n = inner + 2 * groups * state_dim;
+    INFO("round " << round << ": " << heads << " heads of " << head_dim << " in " << groups << " groups of " << state_dim);
+    const auto conv = t.take(normal(r, size_t{n} * taps), false), bias = t.take(normal(r, n), false),
+               skip = t.take(normal(r, heads), false);
+    std::vector<float> rates = normal(r, heads);
+    for (float& a : rates) a = -std::fabs(a);
+    const auto a = t.take(rates, false);
+    const SlotPlan plan = {
+        heads * delta_state_floats(state_dim, head_dim) + (taps - 1) * (inner + groups * mamba_pieces(of_group) * 2 * state_dim),
+        n + heads};
+    carry_on(r, t, plan, &seen, [&](TwinSlots& s, const std::vector<RowSpan>& spans, uint32_t m) {
+      const size_t x_stride = n + 3, dt_stride = heads + 1, y_stride = size_t{inner} + 5;
+      const auto x = t.take(normal(r, m * x_stride)), dt = t.take(normal(r, m * dt_stride, 3)), y = t.take(normal(r, m * y_stride));
+      const auto args = [&](const Cache& c, auto of) {
+        MambaArgs d{};
+        d.slots = &c.slots, d.layer = 1, d.spans = spans.data(), d.n_spans = static_cast<uint32_t>(spans.size());
+        d.heads = heads, d.groups = groups, d.head_dim = head_dim, d.state_dim = state_dim, d.taps = taps;
+        d.dt_min = round % 3 ? 0.0f : 0.25f, d.dt_max = round % 3 ? 0.0f : 2.0f;
+        d.conv = of(conv), d.conv_bias = round % 4 ? of(bias) : nullptr, d.a = of(a), d.skip = of(skip), d.x = of(x), d.dt = of(dt);
+        d.y = of(y), d.x_stride = x_stride, d.dt_stride = dt_stride, d.y_stride = y_stride;
+        return d;
+      };
+      cpu_ops.mamba(t.cpu, args(s.cpu, [](const Two<float>& two) { return two.cpu; }));
+      cuda_ops.mamba(t.gpu, args(s.gpu, [](const Two<float>& two) { return two.gpu; }));
+    });
+  }
+  std::printf("%zu passes, %zu with two runs, %zu that went through kept rows again\n", seen.passes, seen.two_runs, seen.replays);
+  CHECK((seen.two_runs > 10 && seen.replays > 10));
+}
+
+TEST_CASE("CUDA gates and norms what comes out of Mamba-2 as the CPU", "[cuda][rows]") {
+  Random random(8);
+  for (uint32_t c = 0; c < 66; ++c) {
+    const uint32_t of_group = kLengths[c % 11], groups = pick(random, 1, 3), n = groups * of_group, m = pick(random, 1, 3);
+    const size_t stride = n + 3, gate_stride = n + pick(random, 0, 4);
+    Twins t(c);
+    const auto y = t.take(normal(random, m * stride, 3)), gate = t.take(normal(random, m * gate_stride, 4)), w = t.take(normal(random, n));
+    const bool first = c & 1, weights = c % 5;
+    cpu_ops.gated_norm(t.cpu, {gate.cpu, gate_stride, y.cpu, stride, weights ? w.cpu : nullptr, 1e-5f, groups, first, m, n});
+    cuda_ops.gated_norm(t.gpu, {gate.gpu, gate_stride, y.gpu, stride, weights ? w.gpu : nullptr, 1e-5f, groups, first, m, n});
+    CAPTURE(c, of_group, groups, m, first, weights);
+    CHECK(t.same());
+  }
 }
 
 TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {

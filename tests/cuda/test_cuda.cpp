@@ -80,7 +80,7 @@ Tokens random_tokens(uint32_t n, uint32_t n_vocab, uint32_t seed) {
 }
 
 // Goldens of each kind of layers with a state.
-constexpr const char* kWithStates[] = {"lfm2", "qwen3-5", "kimi-linear"};
+constexpr const char* kWithStates[] = {"lfm2", "qwen3-5", "kimi-linear", "granite4-h", "falcon-h1"};
 
 // Logits of the last rows of a prompt, then of tokens decoded one by one.
 std::vector<Row> walk(const Model& model, const Tokens& tokens, uint32_t kv, uint32_t n_decode, uint32_t chunk = 0) {
@@ -138,7 +138,23 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
               {"qwen3-5-moe", LINNET_I8G64, LINNET_I8, 20},
               {"qwen3-next", LINNET_I8G32, LINNET_I8, 20},
               {"olmo-hybrid", LINNET_I8G128, LINNET_I8, 20},
-              {"kimi-linear", LINNET_I8G32, LINNET_I8, 20}};
+              {"kimi-linear", LINNET_I8G32, LINNET_I8, 20},
+              {"granite4-h", LINNET_I8G128, LINNET_I8, 40},
+              {"granite4-h-moe", LINNET_I8G64, LINNET_I8, 20},
+              {"mamba2", LINNET_I8, LINNET_I8, 20},
+              {"bamba", LINNET_I8G32, LINNET_I8, 20},
+              {"nemotron-h", LINNET_I8G64, LINNET_I8, 40},
+              {"nemotron-h-moe", LINNET_I8G128, LINNET_I8, 20},
+              {"falcon-h1", LINNET_I8G128, LINNET_I8, 40},
+              {"falcon-h1-norm", LINNET_I8G32, LINNET_I8, 20},
+              {"apertus", LINNET_I8G128, LINNET_I8, 20},
+              {"phimoe", LINNET_I8G64, LINNET_I8, 40},
+              {"gemma4", LINNET_I8G128, LINNET_I8, 40},
+              {"gemma4-e2b", LINNET_I8G128, LINNET_I8, 40},
+              {"gemma4-moe", LINNET_I8G64, LINNET_I8, 40},
+              {"gemma4-unified", LINNET_I8G32, LINNET_I8, 20},
+              {"gemma3n", LINNET_I8G128, LINNET_I8, 40},
+              {"gemma3n-gates", LINNET_I8, LINNET_I8, 20}};
   FakeCuda fake(setup());
   size_t compared = 0;
   for (const auto& r : runs) {
@@ -408,7 +424,7 @@ TEST_CASE("sequences on CUDA: batches, forks, rollback, oldest tokens dropped, c
 
 TEST_CASE("saved sequences move between CPU and CUDA") {
   FakeCuda fake(setup());
-  for (const char* name : {"gemma3", "deepseek-v2", "lfm2", "qwen3-5"}) {
+  for (const char* name : {"gemma3", "deepseek-v2", "lfm2", "qwen3-5", "nemotron-h", "falcon-h1", "gemma3n"}) {
     INFO(name);
     const std::string src = std::string("tests/golden/") + name;
     const Model cpu(src, LINNET_I8G128);
@@ -829,8 +845,10 @@ TEST_CASE("weights that CUDA does not take: with auto the CPU computes, with on 
 // Draws on the device, whose next pass runs before the host knows the token.
 TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequence is what it was told") {
   FakeCuda fake(setup());
-  const Model cpu("tests/golden/mistral-window", LINNET_I8G128);
-  Model gpu("tests/golden/mistral-window", LINNET_I8G128, 0, false);
+  const bool by_host = GENERATE(false, true);  // the second one's embeddings of layers are looked up by the host, who waits for each token
+  const char* const src = by_host ? "tests/golden/gemma4-e2b" : "tests/golden/mistral-window";
+  const Model cpu(src, LINNET_I8G128);
+  Model gpu(src, LINNET_I8G128, 0, false);
   gpu.open(on_gpu());
   auto p = params(LINNET_I8, 1, 16, 1, 90);
   p.n_sequences = 2;
@@ -850,7 +868,7 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
     return h.tokens.size() == h.stop_after;
   };
   for (const linnet_sampling& way : ways) {
-    if (kSlow && (&way - ways) % 2) continue;
+    if ((kSlow || by_host) && (&way - ways) % 2) continue;
     Session on(gpu, p), off(cpu, p);
     const Tokens prompt = random_tokens(11, cpu.desc.n_vocab, 4);
     Heard heard[2];
@@ -887,7 +905,46 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
     CHECK(heard[0].tokens.size() > 60);
     CHECK(same_bytes(on.logits(), off.logits()));
   }
-  CHECK(fake.calls("cuGraphLaunch") > (kSlow ? 3 : 5) * 60);
+  CHECK(fake.calls("cuGraphLaunch") > (kSlow || by_host ? 3 : 5) * 60);
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("embeddings of layers stay in the file with CUDA: need says no byte of them, and rows go along with each pass") {
+  FakeCuda fake(setup());
+  const std::string src = "tests/golden/gemma4-e2b";
+  const Model cpu(src, LINNET_I8);
+  Model gpu(src, LINNET_I8, 0, false);
+  const linnet_view file = gpu.image.view();
+  const linnet_profile profile = on_gpu();
+  linnet_error err{};
+  linnet_need need{.size = sizeof need};
+  check(linnet_model_need(&file, &profile, &need, &err), err);
+  gpu.open(profile);
+  REQUIRE(gpu.desc.device != nullptr);
+  REQUIRE(gpu.desc.layer_embd_bytes > 0);
+  CHECK(fake.bytes() == need.device_bytes);
+  const uint64_t others = gpu.desc.weight_bytes - gpu.desc.layer_embd_bytes;
+  CHECK((need.device_bytes >= others && need.device_bytes < others + gpu.desc.layer_embd_bytes));
+  auto p = params(LINNET_I8, 1, 8, 1, 64);
+  p.n_sequences = 2;
+  linnet_need with{.size = sizeof with};
+  check(linnet_session_need(gpu.m, &p, &with, &err), err);
+  Session on(gpu, p), off(cpu, p);
+  CHECK(fake.bytes() + fake.host_bytes() == need.device_bytes + with.device_bytes);
+  const Tokens first = random_tokens(21, cpu.desc.n_vocab, 1), second = random_tokens(5, cpu.desc.n_vocab, 2);
+  for (Session* s : {&on, &off}) {
+    const linnet_rows rows[] = {row_of(0, first.size(), first.data()), row_of(1, second.size(), second.data())};
+    check(linnet_prefill_batch(s->s, rows, 2, &err), err);
+    const linnet_rows tails[] = {row_of(1, 1, first.data()), row_of(0, 1, second.data())};
+    for (int i = 0; i < 3; ++i) check(linnet_prefill_batch(s->s, tails, 2, &err), err);  // recorded
+  }
+  for (uint32_t seq = 0; seq < 2; ++seq) {
+    const float *a = nullptr, *b = nullptr;
+    size_t n = 0;
+    check(linnet_logits(on.s, seq, 0, &a, &n, &err), err);
+    check(linnet_logits(off.s, seq, 0, &b, &n, &err), err);
+    CHECK(std::memcmp(a, b, n * sizeof(float)) == 0);
+  }
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 

@@ -2,7 +2,7 @@
 """Makes tests/data/quantised: tiny random models of one layer as quantisers leave them, and of every matrix the CRC-32 of the f32 values that
 the quantiser's own dequantisation makes of it (values.txt: name, rows, inputs, CRC). All on a CPU.
 
-  pip install torch transformers bitsandbytes hqq torchao
+  pip install torch transformers accelerate bitsandbytes hqq torchao
   python3 tests/data/make_quantised.py [NAME...]
 """
 import json
@@ -101,6 +101,37 @@ def torchao(name, config):
     write(name, model, lambda module: module.weight.dequantize(torch.float32))
 
 
+def bitnet(name, hidden, mode):
+    """Codes packed by transformers, or bf16 of which it makes them; values are those of the loaded model's matrices."""
+    from safetensors.torch import save_file
+    from transformers import BitNetConfig, BitNetForCausalLM, BitNetQuantConfig
+    from transformers.integrations.bitnet import WeightQuant, pack_weights
+    torch.manual_seed(hidden)
+    model = BitNetForCausalLM(BitNetConfig(hidden_size=hidden, intermediate_size=hidden, num_hidden_layers=1, num_attention_heads=hidden // 32,
+                                           num_key_value_heads=1, vocab_size=16, max_position_embeddings=64, tie_word_embeddings=True,
+                                           bos_token_id=0, eos_token_id=1)).to(torch.bfloat16)
+    state = {k: v.clone() for k, v in model.state_dict().items() if k != "lm_head.weight"}
+    for matrix, module in matrices(model) if mode == "offline" else ():
+        w = module.weight.detach().float()
+        scale = w.abs().mean()
+        state[f"{matrix}.weight"] = pack_weights((w / scale).round().clamp(-1, 1))
+        state[f"{matrix}.weight_scale"] = scale.to(torch.bfloat16).reshape(1)
+
+    def save(folder):
+        model.config.quantization_config = BitNetQuantConfig(linear_class="autobitlinear", quantization_mode=mode)
+        model.config.save_pretrained(folder)
+        save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+
+    save(BASE)
+    loaded = BitNetForCausalLM.from_pretrained(BASE, device_map="cpu", dtype=torch.bfloat16)
+
+    def values(module):  # without -0
+        module = loaded.get_submodule(next(n for n, m in model.named_modules() if m is module))
+        return WeightQuant.apply(module.weight).float() + 0.0 if mode == "online" else module.weight.float() * module.weight_scale.float()
+
+    write(name, model, values, save)
+
+
 def torchao_config(name, *args, **options):
     import torchao.quantization
     return getattr(torchao.quantization, name)(*args, **options)
@@ -119,6 +150,8 @@ MAKERS = {
     "hqq4-g128": lambda n: hqq(n, 128, 128, torch.float16, 4, 128),
     "hqq3": lambda n: hqq(n, 64, 64, torch.float16, 3, 64),
     "torchao-int8": lambda n: torchao(n, torchao_config("Int8WeightOnlyConfig")),
+    "bitnet": lambda n: bitnet(n, 256, "offline"),
+    "bitnet-online": lambda n: bitnet(n, 64, "online"),
     "torchao-float8": lambda n: torchao(n, torchao_config("Float8WeightOnlyConfig")),
 }
 

@@ -77,7 +77,7 @@ CHANGED = {
 }
 # Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
 # that llama.cpp does not have, or whose files linnet does not read.
-LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "lfm3", "nanochat", "gemma3n", "phimoe")
+LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m", "cwm", "hyperclovax", "vaultgemma", "lfm3", "nanochat", "gemma3n", "phimoe", "bitnet")
 
 
 def copy_changed(folder, to):

@@ -376,6 +376,9 @@ MODELS = {
     "apertus": tiny("apertus", 44, hidden_size=40, intermediate_size=60, num_hidden_layers=2, num_attention_heads=5, num_key_value_heads=1, tie_word_embeddings=False,
                     max_position_embeddings=128, rope_parameters=dict(rope_type="llama3", rope_theta=20000.0, factor=8.0, low_freq_factor=1.0,
                                                                       high_freq_factor=4.0, original_max_position_embeddings=32)),
+    # Norms within both branches, a gate by squared ReLU.
+    "bitnet": tiny("bitnet", 44, hidden_size=40, intermediate_size=60, num_hidden_layers=2, num_attention_heads=5, num_key_value_heads=1, tie_word_embeddings=True,
+                   max_position_embeddings=128),
     # No norm has weights, RoPE turns the other way, and heads are normed behind it.
     "nanochat": tiny("nanochat", 44, hidden_size=40, intermediate_size=60, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128),
     # Gated delta nets, three value heads to a key head, beside attention whose gate lies in its queries' matrix.
@@ -497,6 +500,7 @@ PUBLISHED = {
     "exaone4": dict(sliding_window_pattern="LLG", layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
     "seed-oss": {},
     "arcee": {},
+    "bitnet": {},
     "apertus": dict(post_norm=False, qk_norm=True, mlp_bias=False, hidden_dropout=0.0),
     "olmo3": dict(layer_types=["sliding_attention"] * 3 + ["full_attention"]),
     "glm4": dict(head_dim=8),

@@ -47,7 +47,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
       w[i] = row.bits == 4 ? (rng.below(8) ? 0xFF : 0x0F) : w[i] == 0 ? 0 : rng.below(4) ? 0x80 : 0x7F;
   a.w = w;
   a.w_stride = panel_bytes(f, c->k);
-  if (row.scale.bytes) {
+  if (panel_scale_bytes(f, c->k)) {
     a.w_scale_stride = panel_scale_bytes(f, c->k);
     uint8_t* s = b.s.take<uint8_t>(n / 16 * a.w_scale_stride, front);
     std::memcpy(s, packed + scales_offset(f, n, c->k), n / 16 * a.w_scale_stride);
@@ -108,10 +108,11 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
   const FormatRow& row = format_row(kernel.w);
   a.bias = nullptr;
   a.accumulate = 0;
-  uint8_t* spot = static_cast<uint8_t*>(const_cast<void*>(row.scale.bytes ? a.w_scale : a.w));
-  // Of nested scales the offset is changed, an f32 that comes first.
-  const uint32_t bytes = row.scale.half ? 2 : format_nested(kernel.w) ? 4 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
-  const bool of_bytes = row.stored == Stored::kBlocks && !row.scale.half;
+  uint8_t* spot = static_cast<uint8_t*>(const_cast<void*>(a.w_scale ? a.w_scale : a.w));
+  // Of nested scales the offset is changed, an f32 that comes first, and so is an outer factor that stands alone.
+  const bool one_float = format_nested(kernel.w) || (row.scale.outer && !row.scale.bytes);
+  const uint32_t bytes = row.scale.half ? 2 : one_float ? 4 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
+  const bool of_bytes = row.stored == Stored::kBlocks && row.scale.bytes && !row.scale.half;
   if (kernel.w == LINNET_IQ1_M) {  // its scales lie behind bits of codes, with a digit each of what they are multiplied by
     spot += 16 * 16;
     for (uint32_t i = 0; i < 4; ++i)

@@ -112,7 +112,8 @@ TEST_CASE("families: the same bytes over ISA, threads and chunks") {
               {"gemma3n-gates", LINNET_I8G32, LINNET_F16, 70}, {"falcon-h1", LINNET_I8G128, LINNET_I8, 100},
               {"falcon-h1-norm", LINNET_F32, LINNET_F16, 70},  {"apertus", LINNET_I8G128, LINNET_I8, 100},
               {"apertus", LINNET_F32, LINNET_I8, 70},          {"phimoe", LINNET_I8G128, LINNET_I8, 100},
-              {"phimoe", LINNET_F32, LINNET_F16, 70}};
+              {"phimoe", LINNET_F32, LINNET_F16, 70},          {"bitnet", LINNET_I8G128, LINNET_I8, 100},
+              {"bitnet", LINNET_F32, LINNET_F16, 70}};
   size_t compared = 0;
   for (const auto& r : runs) {
     if (kSlow && r.weights != LINNET_I8G128) continue;

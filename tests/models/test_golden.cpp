@@ -147,6 +147,7 @@ constexpr Family kFamilies[] = {
     {"nanochat"},
     {"apertus"},
     {"phimoe", 1.2e-2, 0.15},
+    {"bitnet"},
 };
 
 // The mutable bytes of a packed matrix.
@@ -558,6 +559,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"falcon-h1-norm", "'falcon-h1' cannot say embd_scale = 1.5"},
                {"gptj", "architecture 'gptj'"},
                {"phimoe", "architecture 'phimoe'"},
+               {"bitnet", "architecture 'bitnet'"},
                {"opt", "architecture 'opt'"},
                {"gemma3n", "final_logit_softcapping' = 12"}};
   for (const auto& c : cases) {

@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "kernels_cpu/encode_blocks.h"
@@ -1104,6 +1107,27 @@ TEST_CASE("GGUF import: Gemma 4, its layers, and what is refused") {
   REQUIRE(source_from_gguf(out.at("again.gguf"), &again, &err) == LINNET_OK);
   CHECK(rows_of(again) == rows_of(moe));
 
+  // Beside NVFP4 `ffn_down_exps.scale` is what experts are weighed by, as ever, and no second-level factor.
+  f = experts;
+  f.remove(p + "expert_feed_forward_length");
+  f.u32(p + "expert_feed_forward_length", 64);
+  for (uint32_t i = 0; i < moe.spec.n_layers; ++i) {
+    const std::string blk = "blk." + std::to_string(i) + ".";
+    *f.tensor(blk + "ffn_down_exps.weight") = {
+        blk + "ffn_down_exps.weight", {64, 24, 5}, kGgmlNVFP4, test::tensor_data(kGgmlNVFP4, 64 * 24 * 5, i)};
+    *f.tensor(blk + "ffn_gate_up_exps.weight") = {
+        blk + "ffn_gate_up_exps.weight", {24, 128, 5}, kGgmlF32, test::tensor_data(kGgmlF32, 24 * 128 * 5, i)};
+  }
+  const auto four_bits = rows_of(imported([&](GgufFile& to) { to = f; }));
+  std::vector<float> down(64 * 24 * 5);
+  ggml_values(kGgmlNVFP4, reinterpret_cast<const uint8_t*>(f.tensor("blk.1.ffn_down_exps.weight")->data.data()), down.size(), down.data());
+  const std::vector<float>& read = four_bits.at({kExpertDown, 1});
+  REQUIRE(read.size() == 5 * 32 * 64);  // of each expert whole panels
+  for (uint32_t e = 0; e < 5; ++e) CHECK(std::equal(&down[e * 24 * 64], &down[e * 24 * 64] + 24 * 64, &read[e * 32 * 64]));
+  CHECK(four_bits.at({kExpertScale, 1}) == rows_of(moe).at({kExpertScale, 1}));
+  *f.tensor("blk.1.ffn_down_exps.scale") = {"blk.1.ffn_down_exps.scale", {1}, kGgmlF32, le(2.0f)};
+  import_refused(f, kBad, {"blk.1.ffn_down_exps.scale': dimensions 1 x 1 x 1 x 1, not 5"});
+
   // The vocabulary goes by its merges, in a file that was packed, too.
   f = plain;
   f.remove("tokenizer.ggml.model");
@@ -1282,6 +1306,12 @@ struct Speculating : test::TemporaryFolder {
     return v;
   }
   void write() const { test::write_tensors(path, tensors); }
+  void write_config(const nlohmann::json& quantisation) const {
+    nlohmann::json config;
+    std::ifstream(golden + "/config.json") >> config;
+    if (!quantisation.is_null()) config["quantization_config"] = quantisation;
+    std::ofstream(path + "/config.json") << config;
+  }
 };
 }  // namespace
 
@@ -1421,6 +1451,20 @@ TEST_CASE("layers for speculation are kept beside the model and change nothing o
     made.tensors = all;
     made.put(made.of("self_attn.odd.weight"), {3});
     refused(made.of("self_attn.odd.weight"), "has no place in the layers for speculation");
+    // Zero biases that a quantiser wrote beside a matrix say nothing.
+    made.tensors = all;
+    const std::string bias = made.of("self_attn.o_proj.bias");
+    made.tensors[bias] = {"F32", {3}, std::string(12, '\0')};
+    refused(bias, "has no place in the layers for speculation");
+    made.write_config({{"quant_method", "fp8"}});
+    REQUIRE(source_from_folder(made.path, &again, &err) == LINNET_OK);
+    CHECK((again.ahead && rows_of(*again.ahead) == rows));
+    made.tensors[bias].bytes[11] = 1;
+    refused(bias, "has no place in the layers for speculation");
+    made.tensors = all;
+    made.tensors[made.of("self_attn.odd.bias")] = {"F32", {3}, std::string(12, '\0')};
+    refused(made.of("self_attn.odd.bias"), "has no place in the layers for speculation");
+    made.write_config(nullptr);
 
     const std::string nextn = "blk." + std::to_string(layer) + ".nextn.";
     GgufFile f = parsed(bytes_of(plain));
@@ -1728,6 +1772,11 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   f = plain_of("falcon-h1");
   f.tensors.push_back({"blk.0.ssm_norm.weight", {27, 2}, kGgmlF32, std::string(216, '\0')});
   import_refused(f, kBad, {"blk.1.ssm_norm.weight' is missing"});
+  f = plain_of("falcon-h1");
+  put_counts(&f, p + "attention.head_count_kv", std::vector<uint32_t>(imported([&](GgufFile& to) { to = f; }).spec.n_layers, 1));
+  rows_like("falcon-h1", f);  // a list of the same
+  put_counts(&f, p + "attention.head_count_kv", {1, 0});
+  import_refused(f, kNot, {p + "attention.head_count_kv': 0 is not supported"});
   f = plain_of("ernie4-5-moe");
   p = "ernie4_5-moe.";
   rows_like("ernie4-5-moe", f);
@@ -1740,9 +1789,35 @@ TEST_CASE("GGUF import: layers with Mamba-2, layers of one step, and Kimi Linear
   import_refused(f, kNot, {"shexp.weight' is unknown"});
 }
 
+TEST_CASE("GGUF import: lists by layer have an entry for layers behind the model, too") {
+  const auto behind = [](GgufFile f, const std::string& prefix, uint32_t n) {
+    f.key(prefix + "block_count")->value = le(uint32_t{kGgufU32}) + le(n + 1);
+    f.u32(prefix + "nextn_predict_layers", 1);
+    return f;
+  };
+  for (const auto& [name, prefix] : {std::pair<std::string, std::string>{"olmo3", "olmo2."}, {"exaone4", "exaone4."}}) {
+    CAPTURE(name);
+    const GgufFile plain = plain_of(name);
+    const Source want = imported([&](GgufFile& to) { to = plain; });
+    std::string flags;
+    for (uint32_t i = 0; i < want.spec.n_layers; ++i) flags.push_back(layer_spec(want.spec, i).window ? '\1' : '\0');
+    REQUIRE((flags.find('\1') != flags.npos && flags.find('\0') != flags.npos));
+    GgufFile f = behind(plain, prefix, want.spec.n_layers);
+    put_flags(&f, prefix + "attention.sliding_window_pattern", flags);
+    import_refused(f, LINNET_BAD_FILE, {"attention.sliding_window_pattern' = an array of " + std::to_string(flags.size())});
+    for (const char last : {'\0', '\1'}) {  // which says nothing of the model
+      put_flags(&f, prefix + "attention.sliding_window_pattern", flags + last);
+      const Source got = imported([&](GgufFile& to) { to = f; });
+      CHECK(got.spec.n_layers == want.spec.n_layers);
+      for (uint32_t i = 0; i < want.spec.n_layers; ++i) CHECK(layer_spec(got.spec, i).window == layer_spec(want.spec, i).window);
+    }
+  }
+}
+
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
-  import_refused(tiny_model(kGgmlF32, 1, "gptj"), kNot, {"architecture 'gptj'", "from GGUF"});
+  for (const char* name : {"gptj", "phimoe", "bitnet"})
+    import_refused(tiny_model(kGgmlF32, 1, name), kNot, {std::string("architecture '") + name + "'", "from GGUF"});
   import_refused(tiny_model(kGgmlF32, 1, "mamba"), kNot, {"architecture 'mamba' is not supported"});
   import_refused(tiny_model(kGgmlF32, 1, "falcon"), kBad, {"falcon.attention.layer_norm_epsilon' is missing"});
   import_refused(tiny_model(kGgmlF32, 1, "deepseek2"), kBad, {"deepseek2.attention.kv_lora_rank' is missing"});

@@ -299,8 +299,8 @@ TEST_CASE("values that an enum does not have are refused by name") {
                 {"load is ", &linnet_convert_params::load, {LINNET_LOAD_LOCK + 1, UINT32_MAX}},
                 {"vocab_only is ", &linnet_convert_params::vocab_only, {2}},
                 {"shape_only is ", &linnet_convert_params::shape_only, {2, 1u << 31}},
-                {"weights: unknown format ", &linnet_convert_params::weights, {LINNET_AO4G128 + 1, UINT32_MAX}},
-                {"floats: unknown format ", &linnet_convert_params::floats, {LINNET_AO4G128 + 1, UINT32_MAX}}};
+                {"weights: unknown format ", &linnet_convert_params::weights, {LINNET_TQ2_F32 + 1, UINT32_MAX}},
+                {"floats: unknown format ", &linnet_convert_params::floats, {LINNET_TQ2_F32 + 1, UINT32_MAX}}};
   for (const auto& f : fields)
     for (const uint32_t value : f.values) {
       linnet_convert_params p = wish();

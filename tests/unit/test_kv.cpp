@@ -107,6 +107,9 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"lfm3", LINNET_I8, LINNET_I8, 2, 30},
                {"falcon-h1", LINNET_I8, LINNET_I8},
                {"falcon-h1-norm", LINNET_KIVI4, LINNET_KIVI2, 2, 40},
+               {"apertus", LINNET_I8, LINNET_I8},
+               {"phimoe", LINNET_I8, LINNET_F16},
+               {"bitnet", LINNET_F8E4M3, LINNET_I8},
                {"switch", LINNET_I8, LINNET_I8}};
   int cancelled = 0;  // while tokens were computed again
   for (const auto& kind : kinds) {

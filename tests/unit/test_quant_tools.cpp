@@ -1,5 +1,5 @@
-// Folders of bitsandbytes, HQQ and torchao: tests/data/quantised, made by these packages on a CPU, against their own dequantisation (CRC-32
-// of the f32 weights); what they make on a GPU alone, torchao's int4, is written here.
+// Folders of bitsandbytes, HQQ, torchao and BitNet: tests/data/quantised, made by these packages on a CPU, against their own dequantisation
+// (CRC-32 of the f32 weights); what they make on a GPU alone, torchao's int4, is written here.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -79,7 +79,7 @@ const std::string kQ = "model.layers.0.self_attn.q_proj.";
 
 }  // namespace
 
-TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the tools, to the bit") {
+TEST_CASE("Folders of bitsandbytes, HQQ, torchao and BitNet: weights are those of the tools, to the bit") {
   const std::map<std::string, linnet_format> folders = {{"nf4", LINNET_NF4},
                                                         {"fp4", LINNET_FP4},
                                                         {"nf4-dq", LINNET_NF4_DQ},
@@ -90,7 +90,9 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the to
                                                         {"hqq4-g128", LINNET_HQQ4G128},
                                                         {"hqq3", LINNET_HQQ4G64},
                                                         {"torchao-int8", LINNET_I8G64},
-                                                        {"torchao-float8", LINNET_F8E4M3}};
+                                                        {"torchao-float8", LINNET_F8E4M3},
+                                                        {"bitnet", LINNET_TQ2_F32},
+                                                        {"bitnet-online", LINNET_I8G128}};
   for (const auto& [name, own] : folders) {  // of 64 inputs i8g64 has one scale, too
     CAPTURE(name);
     for (const bool as_it_is : {true, false}) {
@@ -111,10 +113,11 @@ TEST_CASE("Folders of bitsandbytes, HQQ and torchao: weights are those of the to
   }
 }
 
-TEST_CASE("Folders of bitsandbytes, HQQ and torchao: the same logits on every tier, near those of f32") {
+TEST_CASE("Folders of bitsandbytes, HQQ, torchao and BitNet: the same logits on every tier, near those of f32") {
   test::Tokens tokens;
   for (int i = 0; i < 40; ++i) tokens.push_back(i * 7 % 16);
-  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "hqq3", "torchao-int8"}) {
+  for (const char* name : {"nf4", "fp4", "nf4-dq", "fp4-dq", "llm-int8", "hqq4-bf16", "hqq4-f16", "hqq4-g128", "hqq3", "torchao-int8",
+                           "bitnet", "bitnet-online"}) {
     CAPTURE(name);
     const auto own = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT), tokens, LINNET_F32);
     const auto scalar = test::all_logits(test::Model(kData + name, LINNET_FORMAT_DEFAULT, LINNET_ISA_SCALAR), tokens, LINNET_F32);
@@ -157,6 +160,7 @@ TEST_CASE("Formats of bitsandbytes, HQQ and torchao have the size of the checkpo
   CHECK((bits(LINNET_NF4) == 4.5 && bits(LINNET_FP4) == 4.5));
   CHECK((bits(LINNET_NF4_DQ) < 4.16 && bits(LINNET_FP4_DQ) == bits(LINNET_NF4_DQ)));
   CHECK((bits(LINNET_HQQ4G32) == 5 && bits(LINNET_HQQ4G64) == 4.5 && bits(LINNET_HQQ4G128) == 4.25));
+  CHECK(bits(LINNET_TQ2_F32) < 2.02);
   CHECK((bits(LINNET_AO4G32) == 5 && bits(LINNET_AO4G64) == 4.5 && bits(LINNET_AO4G128) == 4.25));
 }
 
@@ -488,8 +492,149 @@ TEST_CASE("torchao: int4 in tiles of a GPU's matrix kernel") {
   }
 }
 
-TEST_CASE("damaged folders of bitsandbytes, HQQ and torchao: refused, or they run") {
-  const char* const names[] = {"nf4-dq", "fp4", "llm-int8", "hqq4-bf16", "hqq3", "torchao-int8", "torchao-float8"};
+TEST_CASE("BitNet: scales that multiply or divide, and matrices that are no codes") {
+  const Copy before("bitnet");
+  Copy c("bitnet");
+  nlohmann::json& q = c.config["quantization_config"];
+  const auto number = [&](const std::string& dtype, float v) {
+    const uint16_t half = dtype == "BF16" ? f32_to_bf16(v) : f32_to_f16(v);
+    const bool wide = dtype == "F32";
+    c.tensors[kQ + "weight_scale"] = {
+        dtype, {}, std::string(reinterpret_cast<const char*>(wide ? static_cast<void*>(&v) : const_cast<uint16_t*>(&half)), wide ? 4 : 2)};
+  };
+  const auto check = [&](float scale) {
+    c.write();
+    const std::string& codes = c.tensors[kQ + "weight"].bytes;
+    for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32, LINNET_I8, LINNET_TQ2_F32}) {
+      linnet_format format = LINNET_FORMAT_DEFAULT;
+      const std::vector<float> got = packed(c.path, asked, &format)[kQ + "weight"];
+      CHECK(format == (asked == LINNET_FORMAT_DEFAULT ? LINNET_TQ2_F32 : asked));
+      REQUIRE(got.size() == 256 * 256);
+      size_t same = 0;
+      for (uint32_t i = 0; i < got.size(); ++i) {  // of a byte the lowest bits are of the first quarter of the outputs
+        const int code = (static_cast<uint8_t>(codes[i / 256 % 64 * 256 + i % 256]) >> i / 256 / 64 * 2 & 3) - 1;
+        same += got[i] == static_cast<float>(code) * scale;
+      }
+      CHECK(same == got.size());
+    }
+  };
+  number("F32", 0.12345678f), check(0.12345678f);  // no f16
+  number("F16", 3.0f), check(3.0f);
+  number("BF16", 1e-30f), check(bf16_to_f32(f32_to_bf16(1e-30f)));
+  for (const nlohmann::json& linear : {nlohmann::json("bitlinear"), nlohmann::json()}) {
+    q["linear_class"] = linear;
+    number("BF16", 2.984375f), check(1 / 2.984375f);
+  }
+  number("BF16", 0.0f);
+  refused(c, LINNET_BAD_FILE, "q_proj.weight_scale' or what is divided by it is infinite or not a number");
+  q["linear_class"] = "autobitlinear";
+  check(0.0f);
+  number("F32", INFINITY);
+  refused(c, LINNET_BAD_FILE, "q_proj.weight_scale' or what is divided by it is infinite");
+  c.tensors[kQ + "weight_scale"] = {"F32", {256}, std::string(1024, '\0')};
+  refused(c, LINNET_UNSUPPORTED, "q_proj.weight_scale': F32 of shape [256], not one number");
+  c.tensors[kQ + "weight_scale"] = {"I32", {1}, std::string(4, '\0')};
+  refused(c, LINNET_UNSUPPORTED, "not one number in F32, F16 or BF16");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "weight"].bytes[256 + 3] = '\x31';
+  refused(c, LINNET_BAD_FILE, "q_proj.weight': the code of output 129, input 3 is 3");
+  c.tensors = before.tensors;
+  c.tensors[kQ + "weight"].shape = {128, 128};
+  refused(c, LINNET_BAD_FILE, "q_proj.weight' has shape [128, 128], config.json asks for [64, 256]");
+  c.tensors = before.tensors;
+  c.tensors.erase(kQ + "weight_scale");  // as transformers has it: floats that stand beside codes are no codes
+  refused(c, LINNET_BAD_FILE, "q_proj.weight' has shape [64, 256], config.json asks for [256, 256]");
+  c.tensors[kQ + "weight"] = {"F32", {256, 256}, std::string(256 * 256 * 4, '\x3c')};
+  c.write();
+  linnet_format format = LINNET_FORMAT_DEFAULT;
+  packed(c.path, LINNET_FORMAT_DEFAULT, &format);
+  CHECK(format == LINNET_I8G32);
+  c.tensors = before.tensors;
+  q["linear_class"] = "bitlinear2";
+  refused(c, LINNET_UNSUPPORTED, "quantization_config.linear_class 'bitlinear2' is not supported");
+  q["linear_class"] = "autobitlinear", q["quantization_mode"] = "both";
+  refused(c, LINNET_UNSUPPORTED, "quantization_config.quantization_mode 'both' is not supported");
+  q["quantization_mode"] = "offline", q["use_rms_norm"] = true;
+  refused(c, LINNET_UNSUPPORTED, "key 'use_rms_norm'");
+}
+
+TEST_CASE("BitNet: codes that are made of floats as the model is loaded") {
+  Copy c("bitnet");
+  c.config["quantization_config"]["quantization_mode"] = "online";
+  uint32_t random = 5;
+  for (const std::string dtype : {"BF16", "F16", "F32"}) {
+    CAPTURE(dtype);
+    Values want;
+    const Copy before("bitnet");
+    for (const auto& [name, stored] : before.tensors) {
+      if (!name.ends_with("_proj.weight")) continue;
+      std::vector<float> w(stored.bytes.size() * 4);
+      std::string bytes;
+      double sum = 0;
+      const auto as_stored = [&](float v, std::string* to) {
+        const uint16_t half = dtype == "BF16" ? f32_to_bf16(v) : f32_to_f16(v);
+        if (to && dtype != "F32") to->append(reinterpret_cast<const char*>(&half), 2);
+        if (to && dtype == "F32") to->append(reinterpret_cast<const char*>(&v), 4);
+        return dtype == "F32" ? v : dtype == "BF16" ? bf16_to_f32(half) : f16_to_f32(half);
+      };
+      for (float& v : w) {
+        random = random * 1664525 + 1013904223;
+        v = as_stored((static_cast<float>(random >> 8) * 0x1p-23f - 1) * 0.07f, &bytes);
+        sum += std::fabs(static_cast<double>(v));
+      }
+      const float inverse = 1 / static_cast<float>(sum / static_cast<double>(w.size())), scale = as_stored(1 / inverse, nullptr);
+      uint32_t zeros = 0;
+      for (float& v : w) {
+        const float code = std::round(v * inverse);
+        zeros += code == 0;
+        v = (code > 1 ? 1 : code < -1 ? -1 : code) * scale;
+      }
+      CHECK((zeros > w.size() / 8 && zeros < w.size() / 2));
+      want[name] = w;
+      c.tensors.erase(name + "_scale");
+      c.tensors[name] = {dtype, {stored.shape[0] * 4, stored.shape[1]}, bytes};
+    }
+    REQUIRE(want.size() == 7);
+    c.write();
+    for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32}) {
+      linnet_format format = LINNET_FORMAT_DEFAULT;
+      CHECK(packed(c.path, asked, &format) == want);
+      CHECK(format == (asked == LINNET_F32 ? LINNET_F32 : LINNET_TQ2_F32));
+    }
+  }
+  const auto tensors = c.tensors;
+  const float infinite = INFINITY;
+  std::memcpy(c.tensors[kQ + "weight"].bytes.data() + 40, &infinite, 4);
+  refused(c, LINNET_BAD_FILE, "q_proj.weight' holds infinities or what is not a number");
+  c.tensors[kQ + "weight"] = {"F32", {256, 256}, std::string(256 * 256 * 4, '\0')};  // all of them 0: the mean counts as 1e-5
+  c.write();
+  linnet_format format = LINNET_FORMAT_DEFAULT;
+  CHECK(packed(c.path, LINNET_FORMAT_DEFAULT, &format)[kQ + "weight"] == std::vector<float>(256 * 256));
+  c.tensors = tensors;
+  c.tensors[kQ + "weight"].dtype = "I32";
+  refused(c, LINNET_UNSUPPORTED, "q_proj.weight': dtype I32 is not supported");
+  c.tensors = tensors;
+  c.config["quantization_config"]["modules_to_not_convert"] = {"q_proj"};
+  refused(c, LINNET_UNSUPPORTED, "modules_to_not_convert an array beside quantization_mode online is not supported");
+  c.config["quantization_config"]["modules_to_not_convert"] = {"lm_head"};
+  c.write();
+  packed(c.path, LINNET_FORMAT_DEFAULT, &format);
+  CHECK(format == LINNET_TQ2_F32);
+  // Of floats that nobody says to be ternary nothing makes them, and plain files have no such type.
+  c.config.erase("quantization_config");
+  refused(c, LINNET_UNSUPPORTED, "tq2_f32 is what files have", LINNET_TQ2_F32);
+  Options options;
+  options.plain = true;
+  options.weights = LINNET_TQ2_F32;
+  Image image;
+  linnet_error err = {};
+  CHECK(convert_to_memory(c.path, options, &image, &err) == LINNET_BAD_ARG);
+  CHECK(std::strstr(err.text, "not tq2_f32"));
+}
+
+TEST_CASE("damaged folders of bitsandbytes, HQQ, torchao and BitNet: refused, or they run") {
+  const char* const names[] = {"nf4-dq",         "fp4",    "llm-int8",     "hqq4-bf16", "hqq3", "torchao-int8",
+                               "torchao-float8", "bitnet", "bitnet-online"};
   uint64_t random = 3;
   const auto below = [&](size_t n) {
     random = random * 6364136223846793005u + 1442695040888963407u;
@@ -498,7 +643,7 @@ TEST_CASE("damaged folders of bitsandbytes, HQQ and torchao: refused, or they ru
   uint32_t taken = 0, refused_ones = 0;
   const uint32_t n = kSlow ? 30 : 200;
   for (uint32_t round = 0; round < n; ++round) {
-    Copy c(names[round % 7]);
+    Copy c(names[round % 9]);
     const auto any = [&] {
       auto at = c.tensors.begin();
       std::advance(at, below(c.tensors.size()));
@@ -545,7 +690,7 @@ TEST_CASE("damaged folders of bitsandbytes, HQQ and torchao: refused, or they ru
       Image image;
       linnet_error err = {};
       const linnet_status status = convert_to_memory(c.path, options, &image, &err);
-      CAPTURE(names[round % 7], round, kind, err.text);
+      CAPTURE(names[round % 9], round, kind, err.text);
       if (status == LINNET_OK) {
         ++taken;
         const test::Model m(image);

@@ -1014,6 +1014,33 @@ TEST_CASE("config: Phi-3.5-MoE") {
           "'long_mscale' 1.500000 beside 'short_mscale' 1.250000");
 }
 
+TEST_CASE("config: BitNet b1.58") {
+  Keys keys = family("bitnet", "BitNetForCausalLM");
+  keys["hidden_act"] = "\"relu2\"";
+  const auto with = [&](const char* key, const char* value) {
+    Keys other = keys;
+    other[key] = value;
+    return other;
+  };
+  ModelSpec s;
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.activation == kActRelu2 && !s.ungated && s.inner_norm && s.rope_base == 500000 && !s.qkv_bias && spec_version(s) == 7));
+  for (const Role role : {kAttnInnerNorm, kFfnInnerNorm}) CHECK(role_present(role, 1, s));
+  CHECK((role_n(kAttnInnerNorm, 0, s) == s.n_heads * s.head_dim && role_n(kFfnInnerNorm, 0, s) == s.d_ff));
+  ACCEPTED(config(with("hidden_act", "\"silu\""), &s, e));
+  CHECK(s.activation == kActSilu);
+  ACCEPTED(config(with("attention_bias", "true"), &s, e));
+  CHECK((s.qkv_bias && s.out_bias));
+  ACCEPTED(config(family("llama", "LlamaForCausalLM"), &s, e));
+  CHECK((!s.inner_norm && !role_present(kAttnInnerNorm, 0, s) && !role_present(kFfnInnerNorm, 0, s)));
+  // Of other steps the graph has no such norms.
+  ACCEPTED(config(keys, &s, e));
+  s.n_experts = 4, s.n_active = 2, s.expert_ff = s.d_ff;
+  linnet_error err = {};
+  CHECK(spec_check(s, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("mixer = 0 or feed_forward = 1 beside inner_norm = 1") != std::string::npos);
+}
+
 TEST_CASE("config: Falcon-H1") {
   Keys keys = family("falcon_h1", "FalconH1ForCausalLM");
   for (const auto& [key, value] : Keys{{"mamba_n_heads", "24"}, {"mamba_d_head", "64"}, {"mamba_d_ssm", "1536"}, {"mamba_d_state", "128"}})

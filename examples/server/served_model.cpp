@@ -1,4 +1,4 @@
-#include "model.h"
+#include "served_model.h"
 
 #include <time.h>
 
@@ -51,6 +51,7 @@ bool Model::open(const Options& options, std::string* why) {
   params.weights = options.weights;
   params.load = options.load;
   params.n_threads = options.n_threads;
+  params.shape_only = options.shape_only;
   params.cache = options.cache.empty() ? nullptr : options.cache.c_str();
   const auto failed = [&] {
     *why = err.text;
@@ -66,6 +67,7 @@ bool Model::open(const Options& options, std::string* why) {
   if (linnet_model_init(&model_, memory_.data, memory_.bytes, &file_, nullptr, &err) != LINNET_OK) return model_ = nullptr, failed();
   desc_.size = sizeof desc_;
   if (linnet_model_info(model_, &desc_, &err) != LINNET_OK) return failed();
+  if (options.shape_only) return true;
   need = {};
   need.size = sizeof need;
   if (linnet_grammar_compiler_need(kGrammarStates, &need, &err) != LINNET_OK) return failed();

@@ -43,8 +43,7 @@ struct Grammar {
 // A prompt with what is to be known of its answer.
 struct Prompt {
   std::vector<int32_t> tokens;
-  std::vector<size_t> keep;  // lengths that others will have in common with it, beside its own
-  std::string tail;          // the end of its text: what it has opened
+  std::string tail;  // the end of its text: what it has opened
 };
 
 class Model;
@@ -70,6 +69,7 @@ class Model {
     linnet_format weights = LINNET_FORMAT_DEFAULT;
     linnet_load load = LINNET_LOAD_DEFAULT;
     unsigned n_threads = 1;
+    bool shape_only = false;  // for a plan: weights that take no memory
   };
   Model() = default;
   ~Model();
