@@ -102,7 +102,10 @@ bool Generation::on_token(const Drawn& d) {
     n_drawn_content = drawn.size();
   else if (drawn_content && (text.reasons() || (!n_content && blank(writer_->served_->model->token_text(d.token)))))
     drawn.clear();  // marks and white space before the content
-  if (writer_->streams && writer_->exchange_->pending() > kMuchPending) paused = true;
+  if (writer_->streams && writer_->exchange_->pending() > kMuchPending) {
+    paused = true;
+    if (writer_->exchange_->pending() <= kLittlePending) paused = false;  // it was taken meanwhile, and told of before there was a pause
+  }
   // The content began, and nothing has held it to what was asked for: there was no mark before it.
   if (grammar && grammar_waits && !text.reasoned() && !text.content().empty()) {
     refusal = {500, "the model's answer began without an end of its reasoning, so that response_format could not hold it", "grammar", {}};
@@ -158,9 +161,17 @@ void Writer::submit() {
   Refusal why;
   if (served_->scheduler.submit({generations_.begin(), generations_.end()}, &why)) return;
   fail(why);
-  generations_.clear();  // they hold this
+  let_go();
 }
 
+// They hold this, and it holds them.
+void Writer::let_go() {
+  std::vector<std::shared_ptr<Generation>> all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  all.swap(generations_);
+}
+
+// It is called once, so each time anew.
 void Writer::watch() {
   exchange_->on_change([weak = weak_from_this()] {
     if (const auto writer = weak.lock()) writer->changed();
@@ -168,7 +179,7 @@ void Writer::watch() {
 }
 
 void Writer::changed() {
-  bool gone = exchange_->gone();
+  const bool gone = exchange_->gone();
   const bool flows = exchange_->pending() <= kLittlePending;
   std::vector<std::shared_ptr<Generation>> all;
   {
@@ -187,15 +198,14 @@ void Writer::end_of(Generation& g) {
   if (!g.refusal.message.empty()) {
     fail(g.refusal);
     for (const auto& other : generations_) other->gone = true;  // one that failed ends all
+    if (generations_.size() > 1) served_->scheduler.look();
   } else if (g.end != End::kGone && !failed_) {
     begin();
     if (streams) ended(g);
   }
   if (++n_ended_ < generations_.size()) return;
   if (!failed_ && std::all_of(generations_.begin(), generations_.end(), [](const auto& one) { return one->end != End::kGone; })) finished();
-  std::vector<std::shared_ptr<Generation>> all;  // they hold this, and it holds them
-  const std::lock_guard<std::mutex> lock(mutex_);
-  all.swap(generations_);
+  let_go();
 }
 
 }  // namespace server

@@ -81,6 +81,7 @@ class Writer : public std::enable_shared_from_this<Writer> {
   void end_of(Generation& g);
   void watch();
   void changed();
+  void let_go();
   std::mutex mutex_;  // of generations_, between the scheduler's thread and HTTP's
   size_t n_ended_ = 0;
 };

@@ -888,6 +888,15 @@ void Http::refuse() {
   if (fd >= 0) close(fd);
 }
 
+void Http::flush(std::chrono::milliseconds most) {
+  if (!server_) return;
+  Hub* const hub = server_->hub.get();
+  for (const auto until = Clock::now() + most; Clock::now() < until; std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
+    const std::lock_guard<std::mutex> lock(hub->mutex);
+    if (hub->busy.empty()) return;
+  }
+}
+
 void Http::stop() {
   if (!server_) return;
   Hub* const hub = server_->hub.get();

@@ -358,6 +358,10 @@ void openai_completions(Service* service, const std::shared_ptr<Exchange>& excha
   if (f.has("suffix") && !f.text("suffix").empty()) f.refuse("suffix", "is not supported", 400, "unsupported_parameter");
   if (f.whole("best_of", 1, kMaxAnswers, n) != n) f.refuse("best_of", "other than n is not supported", 400, "unsupported_parameter");
   f.ignore({"id_slot", "timings_per_token"});
+  if (f.ok() && prompts.size() * static_cast<size_t>(n) > static_cast<size_t>(kMaxAnswers))
+    f.refuse("n", "times the prompts is more than 128");
+  for (const auto& prompt : prompts)
+    if (f.ok() && !served->model->fits(prompt, "prompt", &why)) return refuse(exchange.get(), why);
   writer->with_logprobs = logprobs >= 0;
   writer->n_prompts = prompts.size();
   std::shared_ptr<Grammar> grammar;
@@ -375,9 +379,9 @@ void openai_completions(Service* service, const std::shared_ptr<Exchange>& excha
       jobs.push_back(std::move(g));
     }
     std::string text;
-    if (echo && served->model->detokenize(prompt, &text, &why)) writer->echoes.push_back(text);
+    if (echo && !served->model->detokenize(prompt, &text, &why)) return refuse(exchange.get(), why);
+    if (echo) writer->echoes.push_back(std::move(text));
   }
-  if (f.ok() && jobs.size() > static_cast<size_t>(kMaxAnswers)) f.refuse("n", "times the prompts is more than 128");
   if (!f.end()) return refuse(exchange.get(), why);
   for (auto& g : jobs) writer->add(std::move(g));
   writer->submit();

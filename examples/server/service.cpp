@@ -12,7 +12,8 @@ namespace server {
 namespace {
 
 constexpr size_t kWorkers = 2;
-constexpr size_t kMaxRequests = 1024;  // that wait for a worker
+constexpr size_t kMaxRequests = 1024;          // that wait for a worker
+constexpr std::chrono::seconds kLastBytes{5};  // for clients to take the ends of their answers when the server stops
 
 constexpr char kPage[] =
 #include "page.inc"
@@ -301,11 +302,11 @@ void Service::stop(std::chrono::milliseconds wait) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ending_ = true;
-    requests_.clear();
   }
   come_.notify_all();
-  for (std::thread& w : workers_) w.join();
+  for (std::thread& w : workers_) w.join();  // what still waits is refused
   workers_.clear();
+  if (wait.count() > 0) http_.flush(kLastBytes);
   http_.stop();
 }
 
