@@ -40,6 +40,7 @@ class AnswerText {
   AnswerText(const Model& model, std::vector<std::string> stops) : model_(model), certain_(std::move(stops)) {}
   // Takes the text apart, as an answer to what `chat` rendered last; without it all is content. tools: JSON that is kept.
   bool open(const Chat& chat, std::string tools, Refusal* why);
+  void take_as_it_is() { answer_ = nullptr; }  // all is content, whatever it looks like
   void hear(Hear hear) { hear_ = std::move(hear); }
 
   bool feed(int32_t token);  // false: a stop string came

@@ -74,17 +74,17 @@ bool read_format(Fields* f, Model::GrammarText* out) {
     n += !out->text.empty();
   }
   if (const json* schema = f->any("json_schema")) {
-    *out = {LINNET_GRAMMAR_SCHEMA, true, false, false, true, dump(*schema), {}};
+    *out = {LINNET_GRAMMAR_SCHEMA, true, false, false, true, dump(*schema), {}, "json_schema"};
     ++n;
   }
   for (const auto& [name, kind] : {std::pair{"grammar", LINNET_GRAMMAR_GBNF}, std::pair{"regex", LINNET_GRAMMAR_REGEX}}) {
     const std::string text = f->text(name);
     if (text.empty()) continue;
-    *out = {kind, false, false, false, true, text, {}};
+    *out = {kind, false, false, false, true, text, {}, name};
     ++n;
   }
   if (const json* choices = f->array("choices")) {
-    *out = {LINNET_GRAMMAR_CHOICES, false, false, false, true, dump(*choices), {}};
+    *out = {LINNET_GRAMMAR_CHOICES, false, false, false, true, dump(*choices), {}, "choices"};
     ++n;
   }
   if (n > 1) f->refuse("response_format", "does not go with another grammar, schema, regex or choices");
@@ -176,16 +176,18 @@ bool ChatRequest::conversation(const Model& model, json* out, std::string* prefi
   return true;
 }
 
-bool ChatRequest::render(Model* model, std::string* text, Refusal* why) {
+bool ChatRequest::render(Model* model, std::string* text, size_t* n_tokens, Refusal* why) {
   json all;
   std::string prefix;
   if (!conversation(*model, &all, &prefix, why)) return false;
   std::unique_ptr<Chat> chat = model->lend_chat(why);
   if (!chat) return false;
   Prompt prompt;
-  const bool good = chat->render(dump(all), &prompt, text, why);
+  std::vector<int32_t> more;
+  const bool good = chat->render(dump(all), &prompt, text, why) && (prefix.empty() || model->tokenize(prefix, 0, &more, why));
   model->take_back(std::move(chat));
   *text += prefix;
+  *n_tokens = prompt.tokens.size() + more.size();
   return good;
 }
 
@@ -225,6 +227,7 @@ bool ChatRequest::prepare(Model* model, bool states, const std::vector<std::shar
     prompt.tokens.insert(prompt.tokens.end(), more.begin(), more.end());
     prompt.tail += prefix;
   }
+  good = good && model->fits(prompt.tokens, "messages", why);
   for (const auto& job : jobs) {
     if (!good) break;
     job->prompt = prompt.tokens;
@@ -235,13 +238,15 @@ bool ChatRequest::prepare(Model* model, bool states, const std::vector<std::shar
   if (good && (calls || !format.text.empty())) {
     Model::GrammarText of = format;
     if (calls)
-      of = {LINNET_GRAMMAR_SCHEMA, false, true, choice == Choice::kRequired || choice == Choice::kNamed, parallel, tools_text, tool};
+      of = {
+          LINNET_GRAMMAR_SCHEMA, false, true, choice == Choice::kRequired || choice == Choice::kNamed, parallel, tools_text, tool, "tools"};
     const auto grammar = model->grammar(of, chat.get(), why);
     good = grammar != nullptr;
     for (const auto& job : jobs) {
       job->grammar = grammar;
       job->grammar_of_calls = calls;
       job->grammar_waits = !calls && job->text.reasons();
+      if (!calls && !job->grammar_waits) job->text.take_as_it_is();  // JSON that was asked for may look like a call
     }
   }
   model->take_back(std::move(chat));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -68,8 +69,9 @@ class Http {
   // exchange until the answer has ended (one that is dropped without an answer is a 500). False and why where there is no such address.
   bool start(const HttpOptions& options, std::function<void(std::shared_ptr<Exchange>)> handle, std::string* why);
   int port() const;
-  void refuse();  // from here on new connections are not taken; those that are there go on
-  void stop();    // ends at once, with whoever is connected
+  void refuse();                               // from here on new connections are not taken; those that are there go on
+  void flush(std::chrono::milliseconds most);  // waits until answers that have ended have been taken
+  void stop();                                 // ends at once, with whoever is connected
   size_t connections() const;
   size_t body_bytes() const;  // held now
 

@@ -86,7 +86,7 @@ void state_import(Service* service, const std::shared_ptr<Exchange>& exchange) {
   const auto name = exchange->query.find("model");
   const auto served = service->find(name == exchange->query.end() ? "" : name->second, &why);
   if (!served) return refuse(exchange.get(), why);
-  served->scheduler.run([served, exchange](linnet_session*, uint32_t) {
+  const bool runs = served->scheduler.run([served, exchange](linnet_session*, uint32_t) {
     linnet_error err = {};
     size_t n_tokens = 0;
     if (!served->scheduler.prefix()) return refuse(exchange.get(), {400, "there is no prefix cache to take it up", "no_prefix_cache", {}});
@@ -95,6 +95,7 @@ void state_import(Service* service, const std::shared_ptr<Exchange>& exchange) {
     if (status != LINNET_OK) return refuse(exchange.get(), {400, err.text, "bad_state", {}});
     exchange->reply(200, "application/json", dump({{"tokens", n_tokens}}));
   });
+  if (!runs) refuse(exchange.get(), {503, "the server is stopping", "stopping", {}});
 }
 
 }  // namespace server

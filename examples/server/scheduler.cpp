@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <exception>
+#include <utility>
 
 namespace server {
 namespace {
 
 constexpr size_t kRecent = 32;                          // prompts that are remembered for what later ones have in common with them
 constexpr size_t kWorthKeeping = 32;                    // tokens in common that are worth a piece of their own
+constexpr size_t kTurn = 1024;                          // tokens of a key before another's turn
 constexpr double kSlower = 1.7;                         // how much longer a pass may take by the prompts in it
 constexpr uint32_t kFirstRows = 16, kLeastRows = 4;     // of prompts beside answers, until it is known how long they take
 constexpr size_t kKeeping = 256;                        // sequences that wait to be written to the disk
@@ -24,6 +27,14 @@ void average(double* average, double value) { *average = *average > 0 ? (1 - kNe
 
 size_t common(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+// Each adds its constant to the seed, so that one that was preempted goes on where it was.
+uint64_t numbers_of_a_draw(const linnet_sampling& s) {
+  const uint32_t* const end = s.samplers + s.n_samplers;
+  const bool xtc = s.xtc_probability > 0 && s.xtc_threshold <= 0.5f && !s.mirostat &&
+                   (!s.n_samplers || std::find(s.samplers, end, static_cast<uint32_t>(LINNET_SAMPLER_XTC)) != end);
+  return xtc ? 2 : 1;
 }
 
 Refusal refused(const linnet_error& err, int status, const char* code) { return {status, err.text, code, {}}; }
@@ -67,6 +78,7 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   p = session_params(*model_, options);
   n_slots_ = p.n_sequences - options_.spare;
   n_context_ = p.n_context;
+  model_->n_context = n_context_;
   pool_ = p.n_pool;
   need.size = sizeof need;
   const auto failed = [&] { return *why = model_->path() + ": " + err.text, false; };
@@ -91,13 +103,15 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   }
   if (!prefix_) options_.disk = nullptr;
   if (options_.disk) {
-    // An export of no tokens is what all of this model and kind of session begin with. Another version may compute other bytes.
+    // An export of no tokens is what all of this model and kind of session begin with. Another version may compute other bytes,
+    // and of formats that are not exact so may another instruction set.
     const int32_t none = 0;
     std::vector<char> kind(4096);
     size_t n_bytes = 0, n_tokens = 0;
     if (linnet_prefix_export(prefix_, &none, 0, 0, kind.data(), kind.size(), &n_bytes, &n_tokens, &err) != LINNET_OK) return failed();
     kind.resize(n_bytes);
     model_hash_ = DiskCache::Hash(std::string(kind.begin(), kind.end()) + linnet_build_info());
+    model_hash_.add(model_->desc().isa);
     bell_ = std::make_shared<DiskCache::Bell>([this] { look(); });
   }
   // A template that writes what it is given.
@@ -118,7 +132,6 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   if (linnet_template_init(&echo_, echo_memory_.data, echo_memory_.bytes, &from, nullptr, model_->handle(), &echo, &err) != LINNET_OK)
     return failed();
   for (uint32_t i = n_slots_; i-- > 0;) free_.push_back(i);
-  rows_.reserve(n_slots_);
   status_.slots.resize(n_slots_);
   status_.session_bytes = session_memory_.bytes;
   status_.prefix_bytes = prefix_ ? prefix_memory_.bytes : 0;
@@ -134,14 +147,7 @@ bool Scheduler::submit(std::vector<std::shared_ptr<Job>> jobs, Refusal* why) {
   std::vector<Entry> entries;
   for (auto& job : jobs) {
     const size_t n_prompt = job->prompt.size();
-    if (!n_prompt) return *why = {400, "the prompt has no tokens", "invalid_request", "messages"}, false;
-    if (n_prompt >= n_context_) {
-      *why = {400,
-              "the prompt has " + std::to_string(n_prompt) + " tokens, of " + std::to_string(n_context_) +
-                  " positions of the context at least one is for the answer",
-              "context_length_exceeded", "messages"};
-      return false;
-    }
+    if (!model_->fits(job->prompt, "", why)) return false;
     auto entry = std::make_unique<Active>();
     entry->tokens = job->prompt;
     const size_t room = n_context_ - n_prompt;
@@ -155,18 +161,19 @@ bool Scheduler::submit(std::vector<std::shared_ptr<Job>> jobs, Refusal* why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Key& k = key_of(entries.front()->job->key);
     if (stopping_ || over_) return *why = {503, "the server is stopping", "stopping", {}}, false;
-    if (waiting_.size() + entries.size() > options_.max_queue + free_.size() ||
-        (options_.max_queue_key && k.waiting + entries.size() > options_.max_queue_key)) {
+    // Those of one request come together or not at all, also where they are more than ever may wait.
+    if (waiting_.size() >= options_.max_queue + free_.size() ||
+        (options_.max_queue_key && k.waiting >= options_.max_queue_key + free_.size())) {
       status_.n_refused += entries.size();
       *why = {429, std::to_string(waiting_.size()) + " requests wait already", "queue_full", {}};
       return false;
     }
-    // A key that comes back takes no credit along from when it had no work.
-    if (!k.waiting && !k.running) {
+    // A key that had nothing to wait for takes no credit along from that time.
+    if (!k.waiting) {
       double least = INFINITY;
       for (const auto& [id, other] : keys_)
-        if (other.waiting || other.running) least = std::min(least, other.served);
-      if (least < INFINITY) k.served = std::max(k.served, least);
+        if (other.waiting) least = std::min(least, other.served);
+      k.served = std::max(k.served, least < INFINITY ? least : begun_at_);
     }
     k.waiting += entries.size();
     status_.n_jobs += entries.size();
@@ -186,17 +193,19 @@ void Scheduler::look() {
   looked_ = true;
   // Who computes for nobody stops within a layer; beside others the pass goes on.
   if (!computing_.empty() && std::all_of(computing_.begin(), computing_.end(), [](const auto& job) { return job->gone.load(); }))
-    linnet_cancel(session_);
+    cancelled_ = true, linnet_cancel(session_);
   wake_.notify_one();
 }
 
-void Scheduler::run(std::function<void(linnet_session*, uint32_t)> call) {
+bool Scheduler::run(std::function<void(linnet_session*, uint32_t)> call) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (over_ || stopping_) return false;
     calls_.push_back(std::move(call));
     looked_ = true;
   }
   wake_.notify_one();
+  return true;
 }
 
 void Scheduler::stop(std::chrono::milliseconds wait) {
@@ -225,7 +234,7 @@ void Scheduler::work() {
     looked_ = false;
     drop_gone(&lock);
     take_calls(&lock);
-    if (stopping_ && waiting_.empty() && active_.empty()) break;
+    if (stopping_ && waiting_.empty() && active_.empty() && calls_.empty()) break;
     admit(&lock);
     lock.unlock();
     bool worked = options_.disk && from_disk();
@@ -246,11 +255,13 @@ void Scheduler::work() {
       wake_.wait_until(lock, until, woken);
   }
   std::deque<Entry> left = std::move(waiting_);
+  std::deque<std::function<void(linnet_session*, uint32_t)>> calls = std::move(calls_);
   waiting_.clear();
   calls_.clear();
   lock.unlock();
+  calls.clear();
   const Refusal why = {503, "the server is stopping", "stopping", {}};
-  for (Entry& a : left) a->job->on_end(End::kFailed, why);
+  for (Entry& a : left) tell(a->job.get(), End::kFailed, why);
   for (Entry& a : active_) finish(a.get(), End::kFailed, why);
   sweep();
   if (options_.disk) flush_disk();
@@ -269,7 +280,15 @@ void Scheduler::take_calls(std::unique_lock<std::mutex>* lock) {
   {
     std::unique_lock<std::mutex> turn;
     if (shared_) turn = std::unique_lock<std::mutex>(*shared_);
-    call(session_, n_slots_);
+    // A cancel that came when its pass was through would stop this call.
+    static constexpr int32_t kAny = 0;
+    linnet_error err = {};
+    if (options_.spare && std::exchange(cancel_left_, false) && linnet_prefill(session_, n_slots_, &kAny, 1, &err) == LINNET_OK)
+      (void)!linnet_truncate(session_, n_slots_, 0, &err);
+    try {
+      call(session_, n_slots_);
+    } catch (const std::exception&) {  // what it holds is dropped, and answered by that
+    }
   }
   lock->lock();
 }
@@ -290,11 +309,11 @@ void Scheduler::drop_gone(std::unique_lock<std::mutex>* lock) {
   lock->unlock();
   for (Entry& a : gone) {
     if (a->job->gone)
-      a->job->on_end(End::kGone, {});
-    else if (a->begun)  // it was preempted
-      a->job->on_end(End::kLength, {});
+      tell(a->job.get(), End::kGone, {});
+    else if (a->prompt_done)  // it was preempted
+      tell(a->job.get(), End::kLength, {});
     else
-      a->job->on_end(End::kFailed, {504, "the deadline passed before it was this request's turn", "deadline", {}});
+      tell(a->job.get(), End::kFailed, {504, "the deadline passed before it was this request's turn", "deadline", {}});
   }
   for (Entry& a : active_) {
     if (a->job->gone)
@@ -304,7 +323,7 @@ void Scheduler::drop_gone(std::unique_lock<std::mutex>* lock) {
   }
   sweep();
   lock->lock();
-  for (const Entry& a : gone) status_.n_cancelled += a->job->gone;
+  for (const Entry& a : gone) ++(a->job->gone ? status_.n_cancelled : status_.n_failed);
 }
 
 // ---- who is next (under mutex_, which the thread lets go while it works on sequences)
@@ -327,12 +346,15 @@ double Scheduler::share_of(size_t key) const {
 }
 
 // Another sequence computes right now what a good part of this prompt is: it is taken from the prefix cache when that is done.
-bool Scheduler::computed_elsewhere(const Active& a) const {
+bool Scheduler::computed_elsewhere(const Active& a) {
   if (!prefix_ || a.begun || !a.job->cache) return false;
   for (const Entry& other : active_) {
     if (other->prompt_done || other->over || !other->job->cache) continue;
     const size_t n = common(other->job->prompt, a.job->prompt);
-    if (n >= kWorthKeeping && n > other->computed) return true;
+    if (n < kWorthKeeping || n <= other->computed) continue;
+    if (const auto at = std::lower_bound(other->keep.begin(), other->keep.end(), n); at == other->keep.end() || *at != n)
+      other->keep.insert(at, n);
+    return true;
   }
   return false;
 }
@@ -344,7 +366,7 @@ size_t Scheduler::next_waiting() const {
   for (size_t i = 0; i < waiting_.size(); ++i) {
     const size_t key = waiting_[i]->job->key;
     const Key& k = keys_.at(key);
-    if (waiting_[i]->skipped || (options_.max_key && k.running >= options_.max_key)) continue;
+    if (waiting_[i]->skipped || waiting_[i]->job->paused || (options_.max_key && k.running >= options_.max_key)) continue;
     if (best == waiting_.size() || (key != waiting_[best]->job->key && k.served < keys_.at(waiting_[best]->job->key).served)) best = i;
   }
   return best;
@@ -352,6 +374,8 @@ size_t Scheduler::next_waiting() const {
 
 size_t Scheduler::victim_for(size_t key) const {
   size_t victim = active_.size();
+  for (size_t i = 0; i < active_.size(); ++i)  // whose client does not read
+    if (active_[i]->job->paused && !active_[i]->over && !active_[i]->job->sampling.mirostat) return i;
   if (static_cast<double>(keys_.at(key).running) + 1 > share_of(key)) return victim;
   for (size_t i = 0; i < active_.size(); ++i) {
     const Job& job = *active_[i]->job;
@@ -360,6 +384,15 @@ size_t Scheduler::victim_for(size_t key) const {
         static_cast<double>(keys_.at(other).running) <= share_of(other))
       continue;
     if (victim == active_.size() || active_[i]->order > active_[victim]->order) victim = i;
+  }
+  if (victim < active_.size()) return victim;
+  // With more keys than sequences they take turns, of so many tokens that computing some again does not take most of the time.
+  for (size_t i = 0; i < active_.size(); ++i) {
+    const Active& a = *active_[i];
+    const double ahead = keys_.at(a.job->key).served - keys_.at(key).served;
+    if (a.over || a.job->key == key || a.job->sampling.mirostat || ahead < static_cast<double>(std::max(kTurn, a.tokens.size() / 4)))
+      continue;
+    if (victim == active_.size() || keys_.at(a.job->key).served > keys_.at(active_[victim]->job->key).served) victim = i;
   }
   return victim;
 }
@@ -379,8 +412,11 @@ void Scheduler::admit(std::unique_lock<std::mutex>* lock) {
     if (room) {
       entry = std::move(waiting_[i]);
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+      entry->seq = free_.back();
+      free_.pop_back();
       --keys_.at(key).waiting;
       ++keys_.at(key).running;
+      begun_at_ = std::max(begun_at_, keys_.at(key).served);
     } else {
       const size_t v = victim_for(key);
       if (v == active_.size()) return;
@@ -413,14 +449,11 @@ void Scheduler::begin(Entry entry) {
   Job& job = *a.job;
   linnet_error err = {};
   const size_t n_prompt = job.prompt.size();
-  a.seq = free_.back();
-  free_.pop_back();
   reserved_ += a.reserved;
   if (job.grammar && !job.grammar_waits) a.grammar_at = n_prompt;
-  // A draw takes a number, with XTC two, and each adds its constant to the seed: so one that was preempted goes on where it was.
   linnet_sampling sampling = job.sampling;
   sampling.size = sizeof sampling;
-  sampling.seed += 0x9E3779B97F4A7C15u * ((a.tokens.size() - n_prompt) * (sampling.xtc_probability > 0 ? 2 : 1));
+  sampling.seed += 0x9E3779B97F4A7C15u * ((a.tokens.size() - n_prompt) * numbers_of_a_draw(sampling));
   linnet_status status = linnet_sampling_set(session_, a.seq, &sampling, &err);
   a.computed = status == LINNET_OK && prefix_ && job.cache ? match(&a) : 0;
   const auto now = Clock::now();
@@ -569,8 +602,17 @@ void Scheduler::leave(Active* a) {
   keep(*a);
   (void)!linnet_grammar_set(session_, a->seq, nullptr, &err);
   (void)!linnet_truncate(session_, a->seq, 0, &err);
-  free_.push_back(a->seq);
   reserved_ -= a->reserved;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  free_.push_back(a->seq);
+}
+
+// What listens may run out of memory: its request ends then, and nobody else's.
+void Scheduler::tell(Job* job, End end, const Refusal& why) {
+  try {
+    job->on_end(end, why);
+  } catch (const std::exception&) {  // an exchange that is dropped is answered by that
+  }
 }
 
 // Not under mutex_. The entry goes at the next sweep.
@@ -592,7 +634,7 @@ void Scheduler::finish(Active* a, End end, const Refusal& why) {
     status_.prompt_s += c.prompt_ms / 1e3;
     status_.drawing_s += c.drawing_ms / 1e3;
   }
-  a->job->on_end(end, why);
+  tell(a->job.get(), end, why);
 }
 
 void Scheduler::sweep() {
@@ -652,20 +694,21 @@ bool Scheduler::pass() {
   if (in_pass_.empty()) return false;
   for (const Active* a : in_pass_) rows_.push_back({sizeof(linnet_rows), a->seq, a->rows, a->tokens.data() + a->computed});
   double seconds = 0;
-  compute(rows_, &seconds);
-  if (n_answers && !n_prompt_rows) average(&answer_pass_s_, seconds);
-  if (n_answers && n_prompt_rows && answer_pass_s_ > 0)
+  const bool all = compute(rows_, &seconds);
+  if (all && n_answers && !n_prompt_rows) average(&answer_pass_s_, seconds);
+  if (all && n_answers && n_prompt_rows && answer_pass_s_ > 0)
     average(&prompt_row_s_, std::max(seconds - answer_pass_s_, 1e-9) / static_cast<double>(n_prompt_rows));
   for (Active* a : in_pass_)
     if (!a->over && a->rows) after_pass(a);
   return true;
 }
 
-// All of them, or those that can be computed one by one: what is wrong with one request is no other's matter.
-void Scheduler::compute(const std::vector<linnet_rows>& rows, double* seconds) {
+// All of them (true), or those that can be computed one by one: what is wrong with one request is no other's matter.
+bool Scheduler::compute(const std::vector<linnet_rows>& rows, double* seconds) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const Active* a : in_pass_) computing_.push_back(a->job);
+    cancelled_ = false;
   }
   linnet_error err = {};
   std::unique_lock<std::mutex> turn;
@@ -683,11 +726,10 @@ void Scheduler::compute(const std::vector<linnet_rows>& rows, double* seconds) {
     a.rows = 0;
   }
   turn = {};
-  size_t n = 0;
-  for (const linnet_rows& r : rows) n += r.n_tokens;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     computing_.clear();
+    cancel_left_ = cancelled_ && status != LINNET_CANCELLED;
     ++status_.n_passes;
     status_.pass_s += *seconds;
     for (const Active* a : in_pass_) {
@@ -697,6 +739,7 @@ void Scheduler::compute(const std::vector<linnet_rows>& rows, double* seconds) {
     }
   }
   for (auto& [a, why] : wrong) finish(a, End::kFailed, why);
+  return status == LINNET_OK;
 }
 
 void Scheduler::after_pass(Active* a) {
@@ -707,7 +750,7 @@ void Scheduler::after_pass(Active* a) {
   if (job.grammar && !a->grammar_on && a->computed == a->grammar_at) {
     linnet_status status = LINNET_OK;
     if (job.grammar_of_calls) {
-      std::string text = "{\"text\":\"";
+      std::string text = "{\"messages\":[],\"text\":\"";  // without messages there is no conversation
       for (const char c : job.prompt_tail) {  // as JSON: a prompt's end is UTF-8 cut anywhere, so what is no ASCII counts as a letter
         const auto u = static_cast<unsigned char>(c);
         static constexpr char kHex[] = "0123456789abcdef";
@@ -743,7 +786,8 @@ void Scheduler::draw(Active* a) {
   Drawn drawn;
   if (linnet_sample(session_, a->seq, &drawn.token, &err) != LINNET_OK)
     return finish(a, End::kFailed, refused(err, 500, job.grammar ? "grammar" : "server_error"));
-  if (!job.ignore_eos && model_->token_kind(drawn.token) & LINNET_TOKEN_EOG) return finish(a, End::kEos, {});
+  // With a grammar an end is drawn where its text may end, and nothing comes behind it.
+  if ((!job.ignore_eos || a->grammar_on) && model_->token_kind(drawn.token) & LINNET_TOKEN_EOG) return finish(a, End::kEos, {});
   if (job.n_logprobs >= 0) {
     const auto n = static_cast<uint32_t>(job.n_logprobs);
     std::vector<int32_t> tokens(n);

@@ -101,8 +101,9 @@ class Scheduler {
   bool submit(std::vector<std::shared_ptr<Job>> jobs, Refusal* why);
   // Something of a job's gone or paused changed. From any thread, and a listener's.
   void look();
-  // Runs on the scheduler's thread between two passes, with the session and a sequence that is free for it (the last one).
-  void run(std::function<void(linnet_session*, uint32_t seq)> call);
+  // Runs on the scheduler's thread between two passes, with the session and a sequence that is free for it (the last one). False, or
+  // dropped later: the server stops.
+  bool run(std::function<void(linnet_session*, uint32_t seq)> call);
   linnet_prefix* prefix() { return prefix_; }  // inside run() alone; NULL: there is none
   // No new jobs; waits for those that are there, at most so long, then drops them. Ends the thread.
   void stop(std::chrono::milliseconds wait);
@@ -164,11 +165,12 @@ class Scheduler {
   size_t victim_for(size_t key) const;  // of active_, its size where nobody has more than a fair share
   void begin(Entry entry);
   bool pass();
-  void compute(const std::vector<linnet_rows>& rows, double* seconds);
+  bool compute(const std::vector<linnet_rows>& rows, double* seconds);
   void after_pass(Active* a);
   void draw(Active* a);
   void finish(Active* a, End end, const Refusal& why);
   void leave(Active* a);
+  static void tell(Job* job, End end, const Refusal& why);
   void sweep();
   void keep(const Active& a);
   size_t match(Active* a);
@@ -176,7 +178,7 @@ class Scheduler {
   void go_on(Active* a);
   bool to_disk();
   void flush_disk();
-  bool computed_elsewhere(const Active& a) const;
+  bool computed_elsewhere(const Active& a);
   uint32_t prompt_rows() const;
   Key& key_of(size_t key);
   double weight_of(size_t key) const;
@@ -197,24 +199,26 @@ class Scheduler {
 
   // the thread's own
   std::vector<Entry> active_;
-  std::vector<uint32_t> free_;
   std::deque<Keeping> keeping_;
   std::shared_ptr<DiskCache::Bell> bell_;
   DiskCache::Hash model_hash_;
   std::deque<std::vector<int32_t>> recent_;  // prompts: what two have in common a third one may have, too
-  std::map<size_t, Key> keys_;
   size_t pool_ = 0, reserved_ = 0;
-  uint64_t order_ = 0;
+  bool cancel_left_ = false;                     // a cancel may wait for the next call on the session
   double answer_pass_s_ = 0, prompt_row_s_ = 0;  // moving averages
   std::vector<linnet_rows> rows_;
   std::vector<Active*> in_pass_;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable wake_, ended_;
-  std::deque<Entry> waiting_;  // in the order of coming; those that were preempted first
+  std::deque<Entry> waiting_;   // in the order of coming; those that were preempted first
+  std::vector<uint32_t> free_;  // sequences
+  std::map<size_t, Key> keys_;
+  double begun_at_ = 0;  // the clock of the key whose request began last
+  uint64_t order_ = 0;
   std::deque<std::function<void(linnet_session*, uint32_t)>> calls_;
   std::vector<std::shared_ptr<Job>> computing_;  // jobs of the pass that runs
-  bool looked_ = false, stopping_ = false, dropping_ = false, over_ = true;
+  bool looked_ = false, cancelled_ = false, stopping_ = false, dropping_ = false, over_ = true;
   Status status_;
 };
 

@@ -208,6 +208,16 @@ bool Chat::render(std::string_view conversation, Prompt* out, std::string* text,
 
 // ---- text ------------------------------------------------------------------------------------------------------------------------
 
+bool Model::fits(const std::vector<int32_t>& prompt, const char* field, Refusal* why) const {
+  if (prompt.empty()) return *why = {400, "the prompt has no tokens", "invalid_request", field}, false;
+  if (prompt.size() < n_context) return true;
+  *why = {400,
+          "the prompt has " + std::to_string(prompt.size()) + " tokens, of " + std::to_string(n_context) +
+              " positions of the context at least one is for the answer",
+          "context_length_exceeded", field};
+  return false;
+}
+
 bool Model::tokenize(std::string_view text, uint32_t flags, std::vector<int32_t>* out, Refusal* why) const {
   linnet_error err = {};
   size_t scratch_bytes = 0, n = 0;
@@ -280,12 +290,12 @@ std::shared_ptr<Grammar> Model::grammar(const GrammarText& of, const Chat* chat,
   linnet_status status = LINNET_TOO_SMALL;
   for (int i = 0; i < 2 && status == LINNET_TOO_SMALL; ++i) {
     if (i) blob.resize(n);
-    status = of.calls
-                 ? linnet_grammar_calls(compiler_, chat->handle(), of.text.data(), of.text.size(), "tools", &rules, blob.data(),
-                                        blob.size(), &n, &err)
-                 : linnet_grammar_compile(compiler_, of.text.data(), of.text.size(), "schema", kind, blob.data(), blob.size(), &n, &err);
+    status = of.calls ? linnet_grammar_calls(compiler_, chat->handle(), of.text.data(), of.text.size(), "tools", &rules, blob.data(),
+                                             blob.size(), &n, &err)
+                      : linnet_grammar_compile(compiler_, of.text.data(), of.text.size(), of.field.c_str(), kind, blob.data(), blob.size(),
+                                               &n, &err);
   }
-  if (status != LINNET_OK) return *why = {400, err.text, "grammar", of.calls ? "tools" : "response_format"}, nullptr;
+  if (status != LINNET_OK) return *why = {400, err.text, "grammar", of.calls ? "tools" : of.field}, nullptr;
   auto g = std::make_shared<Grammar>();
   linnet_need need = {};
   need.size = sizeof need;

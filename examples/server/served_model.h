@@ -6,6 +6,7 @@
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -83,6 +84,10 @@ class Model {
   size_t memory_bytes() const { return memory_.bytes; }
   size_t file_bytes() const { return file_.bytes; }
 
+  std::atomic<uint32_t> n_context{0};  // positions of a sequence, as its scheduler has them
+  // Whether the prompt leaves room for an answer; field: of the request that it came in, for the reason.
+  bool fits(const std::vector<int32_t>& prompt, const char* field, Refusal* why) const;
+
   bool has_chat() const { return !program_.empty() || own_template_; }
   const std::string& no_chat() const { return no_chat_; }  // why not
   const linnet_template_desc& chat_desc() const { return chat_desc_; }
@@ -100,6 +105,7 @@ class Model {
     linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA;
     bool spaced = false, calls = false, required = false, parallel = true;
     std::string text, tool;
+    std::string field = "response_format";  // of the request that it came in, for what is wrong with it
   };
   std::shared_ptr<Grammar> grammar(const GrammarText& of, const Chat* chat, Refusal* why);
 
