@@ -60,7 +60,7 @@ class Habits(unittest.TestCase):
     def test_table(self):
         """The tables in docs/commands.md: what stands there is taken or answered by the tool, what stands here is what it has."""
         section = (ROOT / "docs" / "commands.md").read_text().split("\n## From llama.cpp and ollama\n")[1].split("\n## ")[0]
-        serves = Path(LINNET).with_name("linnet-server").exists()  # another program, and not in every build
+        serves = pathlib.Path(LINNET).with_name("linnet-server").exists()  # another program, and not in every build
         options = {c: set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", linnet(c, "--help").split("\n\n")[2])) for c in (*COMMANDS, *(["serve"] if serves else []))}
 
         def named(text):
