@@ -47,7 +47,7 @@ MODELS = {
     "thinker": (THINKING, {">": [("Let me", False), (" see.", False), ("</think>", False), (" \n", False), ("It is", False), (" 42.", False)], "\n": [("At", False), (" once", False)]}),
     "weather": (PLAIN, {"\n": [("Look:\n", False), *pieces(WEATHER)]}),
     "both": (PLAIN, {"\n": [*pieces(WEATHER + "\n"), (CLOCK, False)]}),  # a call in one token, too
-    "ada": (PLAIN, {"\n": pieces('{"age": 36, "name": "Ada"}')}),
+    "ada": (PLAIN, {"\n": pieces('{"name": "Ada", "age": 36}')}),
 }
 
 
@@ -171,8 +171,8 @@ class Chat(Case):
 
     def test_formats(self):
         class Person(pydantic.BaseModel):
-            age: int
             name: str
+            age: int
 
         class Verdict(pydantic.BaseModel):
             verdict: Literal["yes"]
