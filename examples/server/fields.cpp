@@ -11,6 +11,7 @@ namespace server {
 namespace {
 
 constexpr int kMaxDepth = 64;
+constexpr size_t kMaxMembers = 1024;
 constexpr size_t kMaxValues = 400'000;  // a value takes up to 64 bytes of memory
 
 }  // namespace
@@ -18,6 +19,7 @@ constexpr size_t kMaxValues = 400'000;  // a value takes up to 64 bytes of memor
 bool read_json(const std::string& body, json* out, Refusal* why) {
   int depth = 0;
   size_t n_values = 0;
+  std::vector<size_t> members;  // of what is open; finding one goes through all of them
   bool in_string = false;
   for (size_t i = 0; i < body.size(); ++i) {
     const char c = body[i];
@@ -31,10 +33,14 @@ bool read_json(const std::string& body, json* out, Refusal* why) {
     } else if (c == '[' || c == '{') {
       ++n_values;
       if (++depth > kMaxDepth) return *why = {400, "the body's JSON is more than 64 levels deep", "invalid_json", {}}, false;
+      members.push_back(0);
     } else if (c == ']' || c == '}') {
       --depth;
+      if (!members.empty()) members.pop_back();
     } else if (c == ',' || c == ':') {
       ++n_values;
+      if (c == ':' && !members.empty() && ++members.back() > kMaxMembers)
+        return *why = {413, "an object of the body's JSON has more than 1024 members", "invalid_json", {}}, false;
     }
   }
   if (n_values > kMaxValues) return *why = {413, "the body's JSON has too many values", "invalid_json", {}}, false;

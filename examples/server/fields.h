@@ -12,7 +12,7 @@
 
 namespace server {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // a schema's members and a tool's stay in the order in which they came
 
 // The body as a JSON object of bounded depth and number of values.
 bool read_json(const std::string& body, json* out, Refusal* why);
