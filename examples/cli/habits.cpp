@@ -125,7 +125,7 @@ constexpr Habit kCommandHabits[] = {
     {"show", "inspect"},
     {"cli generate llama-completion", "run"},
     {"embedding", "embed"},
-    {"serve server", "serve", "linnet does not serve yet"},
+    {"server", "serve"},
     {"list ls rm cp push", "files", "models are files and folders, which ls, cp and rm know"},
     {"ps stop", "ps", "nothing stays loaded when a command ends"},
 };

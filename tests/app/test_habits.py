@@ -56,12 +56,12 @@ class Habits(unittest.TestCase):
                 self.assertNotIn("did you mean", end(command, typed))
         for typed, meant in [("rum", "run"), ("cht", "chat"), ("bnech", "bench"), ("detokenise", "detokenize"), ("show", "inspect"), ("quantize", "convert"), ("perplexity", "eval"), ("fly", None), ("", None)]:
             self.assertEqual(end(typed), f": did you mean '{meant}'?" if meant else "", typed)
-        self.assertIn("yet", end("serve"))
 
     def test_table(self):
         """The tables in docs/commands.md: what stands there is taken or answered by the tool, what stands here is what it has."""
         section = (ROOT / "docs" / "commands.md").read_text().split("\n## From llama.cpp and ollama\n")[1].split("\n## ")[0]
-        options = {c: set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", linnet(c, "--help").split("\n\n")[2])) for c in COMMANDS}
+        serves = Path(LINNET).with_name("linnet-server").exists()  # another program, and not in every build
+        options = {c: set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", linnet(c, "--help").split("\n\n")[2])) for c in (*COMMANDS, *(["serve"] if serves else []))}
 
         def named(text):
             return [name for code in re.findall(r"`([^`]*)`", text) for name in re.findall(r"(?<![\w-])--?[a-z][\w-]*", code)]
@@ -77,6 +77,8 @@ class Habits(unittest.TestCase):
             head, _, *rows = re.findall(r"(?m)^\| (.*) \| (.*) \|$|^(\|---\|---\|)$", table)
             commands = re.findall(r"`linnet (\w+)`", head[1])
             self.assertTrue(commands and rows, head)
+            if commands == ["serve"] and not serves:
+                continue
             for there, here, _ in rows:
                 for option in named(there):
                     seen.add(option)
@@ -96,7 +98,7 @@ class Habits(unittest.TestCase):
                     said = answer(program, "-m")
                     self.assertTrue(any(f"'{c}'" in said for c in commands) or "serve" in said, program)
         self.assertGreater(len(seen), 90)
-        for command in ("create", "show", "serve", "list", "ps", "stop", "rm", "cp"):
+        for command in ("create", "show", "list", "ps", "stop", "rm", "cp"):
             self.assertNotEqual(answer(command, "x"), "", command)
 
     def test_short_forms(self):
