@@ -159,7 +159,8 @@ class Disk(unittest.TestCase):
                 for t in threads:
                     t.join()
                 self.assertEqual([a for a, _ in out], answers)
-                self.assertEqual([n for _, n in out], [n_cached] * len(prompts))
+                # Two prompts may begin with the same token, which the later one then takes from memory.
+                self.assertTrue(all(n_cached <= n <= n_cached + 1 for _, n in out), out)
                 s.stop()
 
     def test_damage(self):
