@@ -135,12 +135,14 @@ size_t cut_shared(SharedTiles* t, uint8_t* mem, const KvClass& of, uint32_t n_th
 struct Item {
   KvView kv;
   uint32_t kv_head, row, n_tokens, rows;  // rows of the batch from `row` on; rows = n_tokens * group
-  uint32_t position;                      // of the first
+  uint32_t position, end;                 // of the first, and behind the last that is there
   uint32_t seq = 0;
   uint32_t last() const { return position + n_tokens - 1; }
   uint32_t low(uint32_t p) const { return kv.of->chosen() ? kv.low : kv.of->low(p); }
   // Tokens from..to - 1 that a row at position p sees: of those kept from the beginning, before its window, or of the window itself.
-  Share seen(bool kept, uint32_t p) const { return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), p + 1}; }
+  Share seen(bool kept, uint32_t p) const {
+    return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), kv.of->high(p, end)};
+  }
   uint32_t packed_pages() const { return kv.packed ? packed_groups(position + 1) * kGroupPages : 0; }  // that its rows see
   // That any row sees.
   Share seen(bool kept) const { return {seen(kept, position).from, seen(kept, last()).to}; }
@@ -710,7 +712,8 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
   uint32_t tiles = 0, most_blocks = 0;
   for (uint32_t s = 0; s < a.n_spans; ++s) {
     tiles += tiles_of(a.spans[s]);
-    const Item whole = {a.kv->view(a.spans[s].seq, a.layer), 0, 0, a.spans[s].n, 0, a.spans[s].position};
+    const Item whole = {a.kv->view(a.spans[s].seq, a.layer), 0, 0, a.spans[s].n, 0, a.spans[s].position,
+                        a.spans[s].position + a.spans[s].n};
     const uint32_t blocks = whole.last() / kBlockPositions - whole.seen(false).from / kBlockPositions + 1;
     if (blocks > most_blocks) most_blocks = blocks;
   }
@@ -724,7 +727,8 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
     const uint32_t begin = origin(span) + tile_begin(tile), end = origin(span) + tile_begin(tile + 1);  // positions
     const uint32_t from = begin > span.position ? begin - span.position : 0,
                    n = (end - span.position < span.n ? end - span.position : span.n) - from;
-    return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from, span.seq};
+    return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from,
+                span.position + span.n,        span.seq};
   };
   const auto whole_tile = [&](const Item& item) {
     load_queries(w, t, a, item, group);

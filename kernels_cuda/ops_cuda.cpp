@@ -33,6 +33,7 @@ const Ops cuda_ops = {
     .norm = cuda_norm,
     .add = cuda_add,
     .scale = cuda_scale,
+    .pool = nullptr,
     .clip = cuda_clip,
     .reorder = nullptr,
     .quantize = cuda_quantize,

@@ -34,4 +34,29 @@ linnet_status linnet_embed(linnet_session* session, const linnet_rows* rows, uin
   return status;
 }
 
+linnet_status linnet_embed_prompt(const linnet_view* file, uint32_t i, linnet_view* name, linnet_view* text, uint32_t* is_default,
+                                  linnet_error* err) {
+  LINNET_NEED_ARG(file);
+  LINNET_NEED_ARG(file->data);
+  LINNET_NEED_ARG(name);
+  LINNET_NEED_ARG(text);
+  Gguf gguf;
+  LINNET_TRY(gguf_open(file->data, file->bytes, "model file", &gguf, err));
+  constexpr std::string_view kPrefix = kEmbedPromptPrefix;
+  GgufValue v;
+  std::string_view by_default, key;
+  if (gguf.key(kEmbedDefaultPrompt, &v) && v.type == kGgufString) by_default = v.text;
+  uint32_t n = 0;
+  for (uint32_t at = 0; at < gguf.n_keys && n < kMaxEmbedPrompts; ++at) {
+    gguf.key_entry(at, &key, &v);
+    if (key.size() <= kPrefix.size() || key.substr(0, kPrefix.size()) != kPrefix || v.type != kGgufString || n++ != i) continue;
+    key.remove_prefix(kPrefix.size());
+    *name = {key.data(), key.size()};
+    *text = {v.text.data(), v.text.size()};
+    if (is_default) *is_default = key == by_default;
+    return LINNET_OK;
+  }
+  return fail(err, LINNET_BAD_ARG, "embed: there is no prompt ", i, ", the file has ", n);
+}
+
 }  // extern "C"

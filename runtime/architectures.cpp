@@ -1574,6 +1574,7 @@ constexpr Architecture kArchitectures[] = {
               .residual = kResidualSandwich,
               .attn_scale = 0.0625},
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
+     .flags = {{"use_bidirectional_attention", false, &ModelSpec::bidirectional, 1, 0}},  // EmbeddingGemma
      .absent = {.rope_base = 1e6,
                 .rope_local_base = 10000,
                 .n_context = 131072,
@@ -1582,7 +1583,8 @@ constexpr Architecture kArchitectures[] = {
                 .window = 4096,
                 .window_pattern = 6,
                 .tied = true},
-     .form = {.scaled_layers = 62,
+     .form = {.embeds = "gemma-embedding",
+              .scaled_layers = 62,
               .numbers = {{"attn_logit_softcapping", &ModelSpec::attn_softcap}, {"final_logit_softcapping", &ModelSpec::logit_softcap}}}},
     // Gemma 3n
     {.name = "gemma3n_text",
@@ -2168,7 +2170,8 @@ HfNames whole_names(const HfWhole& whole, const HfNames& text) {
 }
 
 bool has_gguf_name(const Architecture& a, std::string_view name) {
-  return name == a.gguf || (a.form.mamba && name == a.form.mamba) || (a.form.experts && name == a.form.experts);
+  return name == a.gguf || (a.form.mamba && name == a.form.mamba) || (a.form.experts && name == a.form.experts) ||
+         (a.form.embeds && name == a.form.embeds);
 }
 
 const Architecture* architecture_by_gguf(std::string_view name) {
@@ -2178,6 +2181,7 @@ const Architecture* architecture_by_gguf(std::string_view name) {
 }
 
 const char* gguf_architecture(const Architecture& a, const ModelSpec& spec) {
+  if (a.form.embeds && spec.bidirectional) return a.form.embeds;
   return a.form.mamba && spec.mamba_heads ? a.form.mamba : a.form.experts && spec.n_experts ? a.form.experts : a.gguf;
 }
 

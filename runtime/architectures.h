@@ -133,6 +133,7 @@ struct GgufForm {
   bool none = false;              // there are no such files
   const char* mamba = nullptr;    // general.architecture of the files of models with Mamba-2 in some layers
   const char* experts = nullptr;  // and of those of models with experts
+  const char* embeds = nullptr;   // and of those whose attention is bidirectional
   bool qkv = false;               // q, k and v are one tensor, attn_qkv
   bool gate_up = false;           // gate and up are one tensor, ffn_up
   bool expert_gate_up = false;    // those of experts are, ffn_gate_up_exps

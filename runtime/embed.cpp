@@ -1,6 +1,7 @@
 #include "embed.h"
 
 #include <cstring>
+#include <utility>
 
 #include "../platform/file.h"
 #include "../platform/fp.h"
@@ -15,7 +16,7 @@ static_assert(uint32_t{kPoolingMean} == LINNET_POOLING_MEAN && uint32_t{kPooling
 
 linnet_embed_desc embed_desc(const ModelSpec& spec) {
   return {.size = sizeof(linnet_embed_desc),
-          .n_dim = spec.d_model,
+          .n_dim = spec.dense_out ? spec.dense_out : spec.d_model,
           .pooling = spec.pooling ? spec.pooling : uint32_t{LINNET_POOLING_LAST},
           .normalise = spec.pool_raw ? uint32_t{LINNET_NORMALISE_OFF} : uint32_t{LINNET_NORMALISE_ON},
           .is_embedder = spec.pooling != kPoolingNone,
@@ -86,7 +87,7 @@ uint32_t next_texts(linnet_session& s, const linnet_rows* rows, uint32_t n_rows,
     s.cache.advance(text.seq, done, n);
     s.spans[batch->n_spans++] = {text.seq, m, n, done};
     std::memcpy(s.act.made.tokens + m, text.tokens + done, n * sizeof *text.tokens);
-    double* const sum = s.embed.sums + i * s.embed.stride;
+    double* const sum = s.embed.sums + i * s.embed.sum_stride;
     if (pooling == LINNET_POOLING_MEAN) s.embed.pools[batch->n_pools++] = {m, n, sum};
     if (pooling == LINNET_POOLING_CLS && done == 0) s.embed.pools[batch->n_pools++] = {m, 1, sum};
     if (pooling == LINNET_POOLING_LAST && n == left) s.embed.pools[batch->n_pools++] = {m + n - 1, 1, sum};
@@ -112,7 +113,7 @@ Status pool_texts(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, u
     s.cache.begin(text.seq, 0, static_cast<uint32_t>(text.n_tokens));
     s.parts_done[i] = 0;
   }
-  std::memset(s.embed.sums, 0, n_rows * s.embed.stride * sizeof *s.embed.sums);
+  std::memset(s.embed.sums, 0, n_rows * s.embed.sum_stride * sizeof *s.embed.sums);
   Status status = LINNET_OK;
   Batch batch{};
   batch.spans = s.spans;
@@ -125,27 +126,72 @@ Status pool_texts(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, u
   return status;
 }
 
+// Vectors on their way through the model's dense layers.
+struct DensePass : Pass {
+  linnet_session& s;
+  uint32_t n;
+  DensePass(linnet_session& session, uint32_t n_vectors);
+};
+
+void dense_rows(Pass& pass, const Worker& w, bool, float*) {
+  const DensePass& p = static_cast<const DensePass&>(pass);
+  const linnet_model& model = *p.s.model;
+  const EmbedRoom& room = p.s.embed;
+  float *x = room.vectors, *y = room.other;
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!model.dense[i].panels) continue;
+    model.backend->ops->gemm(w, model.dense[i], x, room.stride, nullptr, p.n, model.dense_bias[i], false, y, room.stride);
+    model.backend->ops->sync(w);
+    std::swap(x, y);
+  }
+}
+
+DensePass::DensePass(linnet_session& session, uint32_t n_vectors)
+    : Pass{.kv = &session.cache.kv,
+           .slots = &session.cache.slots,
+           .spans = session.spans,
+           .n_spans = 0,
+           .m = n_vectors,
+           .n_logits = 0,
+           .n_vocab = session.model->spec.n_vocab,
+           .logits = nullptr,
+           .logits_stride = session.logits_stride,
+           .made = &session.act.made,
+           .rows = &session.act.rows,
+           .make = [](const Pass&, uint32_t) {},
+           .compute = dense_rows},
+      s(session),
+      n(n_vectors) {}
+
 }  // namespace
 
 Status session_embed(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, const linnet_embed_params& params, float* out,
                      Error* err) {
   LINNET_TRY(check_texts(s, rows, n_rows, err));
   const uint64_t start = clock_ns();
+  const ModelSpec& spec = s.model->spec;
   const KernelTable& kernels = s.model->kernels.t;
+  EmbedRoom& room = s.embed;
   LINNET_TRY(pool_texts(s, rows, n_rows, params.pooling, err));
   const FpGuard guard;
-  const uint32_t d_model = s.model->spec.d_model;
   for (uint32_t i = 0; i < n_rows; ++i) {
-    const double* const sum = s.embed.sums + i * s.embed.stride;
-    float* const vector = s.embed.vectors + i * s.embed.stride;
     const double n = params.pooling == LINNET_POOLING_MEAN ? static_cast<double>(element(rows, i).n_tokens) : 1.0;
-    for (uint32_t c = 0; c < d_model; ++c) vector[c] = static_cast<float>(sum[c] / n);
-    if (kernels.amax_bits(vector, d_model) >= 0x7F800000u)
-      return fail(err, LINNET_NOT_FINITE, "embed: the vector of text ", i, " is infinite or NaN");
+    for (uint32_t c = 0; c < spec.d_model; ++c)
+      room.vectors[i * room.stride + c] = static_cast<float>(room.sums[i * room.sum_stride + c] / n);
   }
+  if (spec.dense_out) {
+    const CpuGuard cpus(s.cpus);
+    const BackendGuard bound(s);
+    DensePass pass(s, n_rows);
+    LINNET_TRY(s.model->backend->run(s.handle, pass, err));
+    if (!spec.dense_mid) std::swap(room.vectors, room.other);  // one layer leaves them there
+  }
+  for (uint32_t i = 0; i < n_rows; ++i)
+    if (kernels.amax_bits(room.vectors + i * room.stride, embed_desc(spec).n_dim) >= 0x7F800000u)
+      return fail(err, LINNET_NOT_FINITE, "embed: the vector of text ", i, " is infinite or NaN");
   for (uint32_t i = 0; i < n_rows; ++i) {
     float* const to = out + size_t{i} * params.n_dim;
-    std::memcpy(to, s.embed.vectors + i * s.embed.stride, params.n_dim * sizeof *to);
+    std::memcpy(to, room.vectors + i * room.stride, params.n_dim * sizeof *to);
     if (params.normalise == LINNET_NORMALISE_ON) kernels.unit_row(to, params.n_dim);
     s.stats.prefill_tokens += element(rows, i).n_tokens;
   }

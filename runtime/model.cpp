@@ -69,6 +69,7 @@ Status Loader::find(Role role, uint32_t layer, Matrix* out) {
   model->weight_bytes += bytes;
   if (role == kLayerEmbd) model->layer_embd_bytes += bytes;
   hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
+  if (role == kDense1 || role == kDense2) return backend.matrix(to, out, err);  // no pass reads them
   const Part part = role_row(role).part;
   part_bytes[part] += bytes;
   part_weights[part] += weights;
@@ -218,6 +219,10 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.matrices(kStreamsOut, kStreams - 1, m->streams_out));
   LINNET_TRY(in.matrix(kEmbdIn, 0, &m->embd_in));
   LINNET_TRY(in.matrix(kEmbdOut, 0, &m->embd_out));
+  LINNET_TRY(in.matrix(kDense1, 0, &m->dense[0]));
+  LINNET_TRY(in.matrix(kDense2, 0, &m->dense[1]));
+  LINNET_TRY(in.vector(kDense1Bias, 0, &m->dense_bias[0]));
+  LINNET_TRY(in.vector(kDense2Bias, 0, &m->dense_bias[1]));
   LINNET_TRY(in.vector(kOutputBias, 0, &m->head_bias));
   LINNET_TRY(in.vector(kAlibi, 0, &m->alibi));
   LINNET_TRY(factors(in, kRopeFreqs, &m->rope.all));
@@ -229,7 +234,7 @@ Status load_weights(Loader& in) {
     LINNET_TRY(load_layer(in, i, m->layers ? &m->layers[i] : &counted));
   }
   m->head_ops = 2 * uint64_t{m->head.n} * m->head.k;
-  m->decode_bytes += packed_bytes(m->head.format, m->head.n, m->head.k);
+  if (m->head.panels) m->decode_bytes += packed_bytes(m->head.format, m->head.n, m->head.k);
   m->main_format = LINNET_F32;
   for (uint32_t f = 1; f <= kMaxFormat; ++f)
     if (in.format_bytes[f] > in.format_bytes[m->main_format]) m->main_format = static_cast<Format>(f);

@@ -38,9 +38,11 @@ struct linnet_model {
   linnet::Matrix layer_embd_proj;                                                      // (n_layers * layer_embd, d_model)
   const float* layer_embd_norm;                                                        // (layer_embd)
   linnet::Matrix streams_in[linnet::kStreams - 1], streams_out[linnet::kStreams - 1];  // each (d_model, d_model) or empty
-  const float* head_bias;                                                              // (n_vocab) or nullptr
-  const float* alibi;                                                                  // (n_heads) or nullptr
-  linnet::Layer* layers;                                                               // (n_layers)
+  linnet::Matrix dense[2];     // that vectors go through: (dense_mid, d_model) and (dense_out, dense_mid), or the latter alone
+  const float* dense_bias[2];  // or nullptr
+  const float* head_bias;      // (n_vocab) or nullptr
+  const float* alibi;          // (n_heads) or nullptr
+  linnet::Layer* layers;       // (n_layers)
   linnet::RopeFactors rope;
   linnet::Tokenizer tokenizer;  // blob == nullptr: none
   uint8_t* tokenizer_blob;

@@ -659,6 +659,11 @@ Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, vo
 }
 
 Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
+  if (s.model->spec.bidirectional)
+    return fail(err, LINNET_UNSUPPORTED,
+                "prefill: the model's attention is bidirectional: it embeds texts (linnet_embed) and generates none");
+  if (s.model->spec.headless)
+    return fail(err, LINNET_UNSUPPORTED, "prefill: the model has no LM head: it embeds texts (linnet_embed) and generates none");
   if (n_rows == 0 || n_rows > s.params.n_sequences)
     return fail(err, LINNET_BAD_ARG, "prefill: n_rows is ", n_rows, ", must be 1..", s.params.n_sequences);
   for (uint32_t j = 0; j < n_rows; ++j) {

@@ -180,16 +180,20 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
   const CacheChoice choice = {model, p};
-  if (!f.cache.layout_in(
-          arena, places.own,
-          {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0,
-           model.backend, &choice, cache_layer, p.n_checkpoints == LINNET_CHECKPOINTS_NONE ? 0 : p.n_checkpoints, p.checkpoint_every}))
+  if (!f.cache.layout_in(arena, places.own,
+                         {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep,
+                          spec.window_chunks != 0, spec.bidirectional != 0, model.backend, &choice, cache_layer,
+                          p.n_checkpoints == LINNET_CHECKPOINTS_NONE ? 0 : p.n_checkpoints, p.checkpoint_every}))
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
-  f.embed.stride = row_floats(spec.d_model);
-  f.embed.sums = arena.take<double>("embeddings", p.n_sequences * f.embed.stride);
+  f.embed.sum_stride = row_floats(spec.d_model);
+  f.embed.stride = f.embed.sum_stride;
+  for (const uint32_t n : {spec.dense_mid, spec.dense_out})
+    if (row_floats(n) > f.embed.stride) f.embed.stride = row_floats(n);
+  f.embed.sums = arena.take<double>("embeddings", p.n_sequences * f.embed.sum_stride);
   f.embed.vectors = arena.take<float>("embeddings", p.n_sequences * f.embed.stride);
+  f.embed.other = arena.take<float>("embeddings", spec.dense_out ? p.n_sequences * f.embed.stride : 0);
   f.embed.pools = arena.take<PoolRows>("embeddings", p.n_sequences);
   f.handle = model.backend->layout(places, model.handle, backend_plan(f, model, p));
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
@@ -275,6 +279,16 @@ Status check_when_full(const linnet_model& model, linnet_session_params* p, Erro
   return LINNET_OK;
 }
 
+// A model whose rows see what follows them: a text is one pass, of which nothing is kept.
+Status check_bidirectional(const linnet_model& model, const linnet_session_params& p, Error* err) {
+  if (!model.spec.bidirectional) return LINNET_OK;
+  if (!model.backend->ops->pool)
+    return fail(err, LINNET_UNSUPPORTED, "session: the model's attention is bidirectional, which ", model.backend->name, " has not");
+  return p.when_full == LINNET_FULL_STOP
+             ? LINNET_OK
+             : fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": not in a model whose attention is bidirectional");
+}
+
 // Ways to tell positions that do not go with every length or every way to drop tokens; fills in rope_length.
 Status check_positions(const ModelSpec& spec, linnet_session_params* p, Error* err) {
   if (p->rope_length > kMaxContext) return fail(err, LINNET_BAD_ARG, "session: rope_length is ", p->rope_length, ", at most ", kMaxContext);
@@ -311,6 +325,8 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     for (const Format f : {layer.k, layer.v})
       if (format_groups(f) && !model.backend->groups)
         return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(f), " is not to be had with ", model.backend->name);
+    if (model.spec.bidirectional && format_groups(layer.k))
+      return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(layer.k), " in a model whose attention is bidirectional");
     LINNET_TRY(check_pages(layer, i, p.when_full, err));
   }
   linnet_session counted{};
@@ -348,7 +364,7 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (model.spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, "session: the model holds only a vocabulary");
   if (p.n_context == 0) p.n_context = model.spec.n_context < 4096 ? model.spec.n_context : 4096;
   if (p.n_context > kMaxContext) return fail(err, LINNET_BAD_ARG, "session: n_context is ", p.n_context, ", at most ", kMaxContext);
-  if (p.n_chunk == 0) p.n_chunk = 256;
+  if (p.n_chunk == 0) p.n_chunk = !model.spec.bidirectional ? 256 : p.n_context < kMaxChunk ? p.n_context : kMaxChunk;
   if (p.n_chunk > kMaxChunk) return fail(err, LINNET_BAD_ARG, "session: n_chunk is ", p.n_chunk, ", at most ", kMaxChunk);
   if (p.n_chunk > p.n_context) p.n_chunk = p.n_context;
   if (p.k_format == 0) p.k_format = LINNET_I8;
@@ -385,6 +401,7 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.checkpoint_every > kMaxContext)
     return fail(err, LINNET_BAD_ARG, "session: checkpoint_every is ", p.checkpoint_every, ", at most ", kMaxContext);
   LINNET_TRY(check_when_full(model, &p, err));
+  LINNET_TRY(check_bidirectional(model, p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
     return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ",

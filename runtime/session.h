@@ -33,12 +33,12 @@ struct Activations {
   RowTables made, rows;  // as the host writes them, and as operations read them: the same memory, unless the places are apart
 };
 
-// Where texts become vectors, of each sequence one. d_stride: of the longest of its forms.
+// Where texts become vectors, one for each sequence. stride: of the longest of its forms.
 struct EmbedRoom {
-  size_t stride;
-  double* sums;     // (n_sequences, stride)
-  float* vectors;   // (n_sequences, stride)
-  PoolRows* pools;  // (n_sequences) of a pass
+  size_t sum_stride, stride;
+  double* sums;            // (n_sequences, sum_stride)
+  float *vectors, *other;  // (n_sequences, stride), other: where there are dense layers
+  PoolRows* pools;         // (n_sequences) of a pass
 };
 
 // A token that began a banned string, and the length of the sequence before it.

@@ -31,7 +31,7 @@ uint32_t rope_pairs(const ModelSpec& s, const LayerSpec&) { return s.rope_dim / 
 uint32_t layer_embd_all(const ModelSpec& s, const LayerSpec&) { return s.n_layers * s.layer_embd; }
 uint32_t layer_embd_rows(const ModelSpec& s, const LayerSpec&) { return s.layer_embd_vocab * s.n_layers; }
 uint32_t other_streams(const ModelSpec& s, const LayerSpec&) { return (kStreams - 1) * s.d_model; }
-bool untied(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.tied; }
+bool untied(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.tied && !s.headless; }
 bool has_freqs(const ModelSpec& s, const LayerSpec&) { return s.rope_freqs; }
 bool has_long(const ModelSpec& s, const LayerSpec&) { return s.rope_scaling == kRopeScaleLong; }
 bool has_positions(const ModelSpec& s, const LayerSpec&) { return s.positions; }
@@ -40,7 +40,14 @@ bool has_embd_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.embd_no
 bool has_embd_dim(const ModelSpec& s, const LayerSpec&) { return s.embd_dim; }
 bool has_final_norm(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.no_final_norm; }
 bool has_final_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.norm_bias && !s.no_final_norm; }
-bool has_head_bias(const ModelSpec& s, const LayerSpec&) { return s.head_bias; }
+bool has_head_bias(const ModelSpec& s, const LayerSpec&) { return s.head_bias && !s.headless; }
+uint32_t dense_mid(const ModelSpec& s, const LayerSpec&) { return s.dense_mid; }
+uint32_t dense_out(const ModelSpec& s, const LayerSpec&) { return s.dense_out; }
+uint32_t dense_in(const ModelSpec& s, const LayerSpec&) { return s.dense_mid ? s.dense_mid : s.d_model; }
+bool has_dense_mid(const ModelSpec& s, const LayerSpec&) { return s.dense_mid; }
+bool has_dense_mid_bias(const ModelSpec& s, const LayerSpec&) { return s.dense_mid && s.dense_bias; }
+bool has_dense(const ModelSpec& s, const LayerSpec&) { return s.dense_out; }
+bool has_dense_bias(const ModelSpec& s, const LayerSpec&) { return s.dense_out && s.dense_bias; }
 bool has_alibi(const ModelSpec& s, const LayerSpec&) { return s.alibi; }
 bool has_attn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && norm_before(s, l) && l.mixer != kMixerNoMixer; }
 bool has_ffn_norm(const ModelSpec& s, const LayerSpec& l) {
@@ -247,6 +254,7 @@ const SpecField kSpecFields[] = {
     FIELD(sparse_cut, kF64, 0, 100, 6),
     FIELD(router_near, kF64, 0, 2, 6),
     FIELD(bidirectional, kU32, 0, 1, 7),
+    FIELD(headless, kU32, 0, 1, 7),
     FIELD(pooling, kU32, kPoolingNone, kPoolingCls, 7),
     FIELD(pool_raw, kU32, 0, 1, 7),
     FIELD(dense_mid, kU32, 0, 65536, 7),
@@ -453,6 +461,8 @@ Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* er
   if (l.orders & no_orders)
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": orders = ", l.orders, " beside mixer = ", uint32_t{l.mixer},
                 " and feed_forward = ", uint32_t{l.feed_forward});
+  if (s.bidirectional && l.mixer != kMixerAttention)
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer}, " beside bidirectional = 1");
   if (l.feed_forward == kFeedForwardExperts && !s.n_experts)
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": feed_forward = ", uint32_t{l.feed_forward}, " beside n_experts = 0");
   return LINNET_OK;
@@ -569,6 +579,12 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
     return fail(err, LINNET_UNSUPPORTED, label, ": streams = ", s.streams,
                 " beside laurel_rank, layer_embd, layer_scale, embd_dim, d_model and residual = ", s.laurel_rank, ", ", s.layer_embd, ", ",
                 s.layer_scale, ", ", s.embd_dim, ", ", s.d_model, " and ", s.residual);
+  if (s.headless && s.tied) return fail(err, LINNET_BAD_FILE, label, ": headless = 1 beside tied = 1");
+  if (s.dense_mid && !s.dense_out) return fail(err, LINNET_BAD_FILE, label, ": dense_mid = ", s.dense_mid, " beside dense_out = 0");
+  if (s.dense_bias && !s.dense_out) return fail(err, LINNET_BAD_FILE, label, ": dense_bias = 1 beside dense_out = 0");
+  if (s.bidirectional && (s.window_chunks || s.expert_capacity || s.alibi))
+    return fail(err, LINNET_UNSUPPORTED, label, ": bidirectional = 1 beside window_chunks = ", s.window_chunks,
+                ", expert_capacity = ", s.expert_capacity, " or alibi = ", s.alibi);
   if (s.laurel_rank && !s.streams) return fail(err, LINNET_UNSUPPORTED, label, ": laurel_rank = ", s.laurel_rank, " beside streams = 0");
   LINNET_TRY(check_moe(s, err, label));
   LINNET_TRY(check_latent(s, err, label));

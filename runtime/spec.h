@@ -7,6 +7,7 @@
 //   linnet.layer.<field>         u32[n_layers], of kLayerFields, where layers differ as no field of the spec says it (since version 4)
 //   linnet.chat.<role>.prefix    string of at most kMaxChatText bytes, and .suffix: the text around a message (chat.h); absent where the
 //                                model has no such role
+//   linnet.embed.prompt.<name>   string: what a text that is embedded begins with, by what it is for; linnet.embed.default_prompt: a name
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
 //   linnet.<role name>           I8[packed_bytes(format, n, k)]: panels, then scales, as format.h lays them out
 //   <role name>                  F32[n]: vectors, under their GGUF names; of InputOrder the numbers of channels
@@ -37,6 +38,8 @@ namespace linnet {
 inline constexpr uint32_t kMaxLayers = 1024;
 inline constexpr uint32_t kLayoutVersion = 7;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
+inline constexpr char kEmbedPromptPrefix[] = "linnet.embed.prompt.", kEmbedDefaultPrompt[] = "linnet.embed.default_prompt";
+inline constexpr size_t kMaxEmbedPrompts = 64;
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
 inline constexpr uint32_t kLayerFieldCount = 11;
@@ -171,6 +174,7 @@ struct ModelSpec {
   // Since version 7.
   uint32_t bidirectional;  // 1: a row sees the rows behind it too, in layers with a window as many as before it: a text is one pass, and
                            // nothing is generated
+  uint32_t headless;       // 1: there is no LM head, and nothing is generated
   uint32_t pooling;        // Pooling: how a text's rows become a vector; kPoolingNone: the model says nothing of it
   uint32_t pool_raw;       // 1: vectors are not normalised to length 1
   uint32_t dense_mid, dense_out, dense_bias;  // a vector goes through one matrix, or two, behind pooling: outputs of the first of two, and
@@ -290,6 +294,10 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
   X(kLayerEmbd, "per_layer_token_embd.weight", kRoleMatrix, kPartEmbedding, kStepEmbed, layer_embd_rows, layer_embd, has_layer_embd)      \
   X(kLayerEmbdProj, "per_layer_model_proj.weight", kRoleMatrix, kPartAttention, kStepEmbed, layer_embd_all, d_model, has_layer_embd)      \
   X(kLayerEmbdNorm, "per_layer_proj_norm.weight", kRoleNorm, kPartAttention, kStepVectors, layer_embd, one, has_layer_embd)               \
+  X(kDense1, "dense_2.weight", kRoleMatrix | kRoleF32, kPartHead, kStepVectors, dense_mid, d_model, has_dense_mid)                                   \
+  X(kDense1Bias, "dense_2.bias", 0, kPartHead, kStepVectors, dense_mid, one, has_dense_mid_bias)                                          \
+  X(kDense2, "dense_3.weight", kRoleMatrix | kRoleF32, kPartHead, kStepVectors, dense_out, dense_in, has_dense)                                      \
+  X(kDense2Bias, "dense_3.bias", 0, kPartHead, kStepVectors, dense_out, one, has_dense_bias)                                              \
   LINNET_STREAM_MODEL_ROLES(X)
 // clang-format on
 // Norms of layers: before a branch, which reads what they give, and behind it.

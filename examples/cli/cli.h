@@ -5,6 +5,7 @@
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 #include <linnet_device.h>
+#include <linnet_embed.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -48,6 +49,8 @@ enum class Kind {
   kRows,
   kWindows,
   kReasoning,
+  kPooling,
+  kNormalise,
 };
 
 // A word that a kind takes, what it stands for, and what --help says beside it.
@@ -563,6 +566,7 @@ Command chat_command();
 Command template_command();
 Command tokenize_command();
 Command detokenize_command();
+Command embed_command();
 Command logits_command();
 Command eval_command();
 Command bench_command();

@@ -105,6 +105,10 @@ constexpr Habit kHabits[] = {
     {"--stdin", "tokenize", "leave it out, without TEXT stdin is read"},
     {"--show-count", "--count"},
     {"--no-bos", "--no-add-special"},
+    // of embed
+    {"--embd-normalize", "--normalize", "'--normalize' takes model, on or off"},
+    {"--embd-output-format --embd-separator", "embed", "a line is a text, a vector a JSON array; '--json' has all in one"},
+    {"-p", "embed", "texts are arguments: linnet embed -m M TEXT"},
     // of all
     {"--log-disable --no-perf --no-show-timings", "--quiet"},
     {"-v --verbose --log-verbose", "--log-level debug"},
@@ -120,6 +124,7 @@ constexpr Habit kCommandHabits[] = {
     {"perplexity", "eval"},
     {"show", "inspect"},
     {"cli generate llama-completion", "run"},
+    {"embedding", "embed"},
     {"serve server", "serve", "linnet does not serve yet"},
     {"list ls rm cp push", "files", "models are files and folders, which ls, cp and rm know"},
     {"ps stop", "ps", "nothing stays loaded when a command ends"},

@@ -218,6 +218,15 @@ std::vector<Choice> choices(Kind kind) {
       return {{"bash"}, {"zsh"}, {"fish"}};
     case Kind::kReasoning:
       return {{"show", 0}, {"hide", 1, "the model thinks, unseen"}, {"off", 2, "it does not, where its template has a switch"}};
+    case Kind::kPooling:
+      return {{"model", LINNET_POOLING_DEFAULT, "its own, else last"},
+              {"mean", LINNET_POOLING_MEAN},
+              {"last", LINNET_POOLING_LAST},
+              {"cls", LINNET_POOLING_CLS, "the first row"}};
+    case Kind::kNormalise:
+      return {{"model", LINNET_NORMALISE_DEFAULT, "as it says, else on"},
+              {"on", LINNET_NORMALISE_ON, "length 1"},
+              {"off", LINNET_NORMALISE_OFF}};
     case Kind::kWindows:
       return {{"each", 0, "every token is predicted once"}, {"llama", 1, "as llama-perplexity has them"}};
     case Kind::kRows:

@@ -176,16 +176,18 @@ bool ChatRequest::conversation(const Model& model, json* out, std::string* prefi
   return true;
 }
 
-bool ChatRequest::render(Model* model, std::string* text, Refusal* why) {
+bool ChatRequest::render(Model* model, std::string* text, size_t* n_tokens, Refusal* why) {
   json all;
   std::string prefix;
   if (!conversation(*model, &all, &prefix, why)) return false;
   std::unique_ptr<Chat> chat = model->lend_chat(why);
   if (!chat) return false;
   Prompt prompt;
-  const bool good = chat->render(dump(all), &prompt, text, why);
+  std::vector<int32_t> more;
+  const bool good = chat->render(dump(all), &prompt, text, why) && (prefix.empty() || model->tokenize(prefix, 0, &more, why));
   model->take_back(std::move(chat));
   *text += prefix;
+  *n_tokens = prompt.tokens.size() + more.size();
   return good;
 }
 

@@ -20,7 +20,7 @@ struct ChatRequest {
   std::string effort;  // "" = not said
 
   // The prompt, the parser and the grammar of n answers; the jobs get them. False: why, with the place in the messages.
-  bool render(Model* model, std::string* text, Refusal* why);  // the prompt's text alone
+  bool render(Model* model, std::string* text, size_t* n_tokens, Refusal* why);  // the prompt's text alone, and how long it is
   // states: the next turn can go on from where the messages end alone (Scheduler::states()), so that is kept.
   bool prepare(Model* model, bool states, const std::vector<std::shared_ptr<Generation>>& jobs, Refusal* why);
 

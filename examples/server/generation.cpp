@@ -1,13 +1,42 @@
 #include "generation.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace server {
 namespace {
 
 constexpr size_t kMuchPending = size_t{256} << 10, kLittlePending = size_t{64} << 10;  // bytes, as http.h's on_change has them
 
+json bytes_of(const std::string& text) {
+  json out = json::array();
+  for (const char c : text) out.push_back(static_cast<unsigned char>(c));
+  return out;
+}
+
+// As the API writes them; the smallest is -9999.
+json one_logprob(const Model& model, int32_t token, float logprob) {
+  const std::string text = model.token_text(token);
+  return {{"token", text},
+          {"logprob", std::isfinite(logprob) ? std::max(logprob, -9999.0f) : -9999.0f},
+          {"bytes", bytes_of(text)},
+          {"id", token}};
+}
+
+bool blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+
 }  // namespace
+
+json logprobs_of(const Model& model, const std::vector<Drawn>& drawn) {
+  json list = json::array();
+  for (const Drawn& d : drawn) {
+    json one = one_logprob(model, d.token, d.logprob);
+    one["top_logprobs"] = json::array();
+    for (const auto& [token, value] : d.top) one["top_logprobs"].push_back(one_logprob(model, token, value));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
 
 std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -21,10 +50,26 @@ json openai_error(const Refusal& why) {
       {"error", {{"message", why.message}, {"type", type}, {"param", why.param.empty() ? json() : json(why.param)}, {"code", why.code}}}};
 }
 
-void refuse(Exchange* exchange, const Refusal& why) {
-  Exchange::Headers headers;
+json anthropic_error(const Refusal& why) {
+  const char* type = why.status == 401   ? "authentication_error"
+                     : why.status == 403 ? "permission_error"
+                     : why.status == 404 ? "not_found_error"
+                     : why.status == 413 ? "request_too_large"
+                     : why.status == 429 ? "rate_limit_error"
+                     : why.status == 503 ? "overloaded_error"
+                     : why.status >= 500 ? "api_error"
+                                         : "invalid_request_error";
+  // the API's own words for what it does not know
+  const std::string message = why.code == "unknown_parameter" ? why.param + ": Extra inputs are not permitted" : why.message;
+  return {{"type", "error"}, {"error", {{"type", type}, {"message", message}}}};
+}
+
+void refuse(Exchange* exchange, const Refusal& why, Exchange::Headers headers) {
+  static constexpr std::string_view kAnthropic = "/v1/messages";
+  const bool anthropic = exchange->path.compare(0, kAnthropic.size(), kAnthropic) == 0;
   if (why.status == 429 || why.status == 503) headers.push_back({"Retry-After", "1"});
-  exchange->reply(why.status, "application/json", dump(openai_error(why)), headers);
+  exchange->reply(anthropic && why.status == 503 ? 529 : why.status, "application/json",
+                  dump(anthropic ? anthropic_error(why) : openai_error(why)), headers);
 }
 
 json timings(const Counts& c) {
@@ -48,8 +93,15 @@ bool Generation::on_prompt() {
 }
 
 bool Generation::on_token(const Drawn& d) {
-  if (n_logprobs >= 0) drawn.push_back(d);
+  const bool reasons = text.reasons();
+  const size_t n_content = text.content().size();
+  if (n_logprobs >= 0 && !(drawn_content && reasons)) drawn.push_back(d);
   const bool goes_on = text.feed(d.token);
+  n_reasoning += reasons || text.reasons();
+  if (text.content().size() > n_content)
+    n_drawn_content = drawn.size();
+  else if (drawn_content && (text.reasons() || (!n_content && blank(writer_->served_->model->token_text(d.token)))))
+    drawn.clear();  // marks and white space before the content
   if (writer_->streams && writer_->exchange_->pending() > kMuchPending) {
     paused = true;
     if (writer_->exchange_->pending() <= kLittlePending) paused = false;  // it was taken meanwhile, and told of before there was a pause
@@ -65,7 +117,9 @@ bool Generation::on_token(const Drawn& d) {
 void Generation::on_end(End how, const Refusal& why) {
   end = how;
   if (how == End::kFailed) refusal = why;
+  const size_t n_content = text.content().size();
   if (how != End::kGone) text.end();
+  if (text.content().size() > n_content) n_drawn_content = drawn.size();
   const std::shared_ptr<Writer> writer = writer_;  // it may drop this
   writer->end_of(*this);
 }

@@ -29,7 +29,10 @@ class Generation : public Job {
       : text(model, std::move(stops)), writer_(std::move(writer)) {}
   size_t index = 0;
   AnswerText text;
-  std::vector<Drawn> drawn;  // those that were not written yet
+  std::vector<Drawn> drawn;    // those that were not written yet
+  bool drawn_content = false;  // of them only those of the content ...
+  size_t n_drawn_content = 0;  // ... which are so many: what comes behind them may not be the content's
+  size_t n_reasoning = 0;      // tokens
   End end = End::kFailed;
   Refusal refusal;
 
@@ -85,7 +88,9 @@ class Writer : public std::enable_shared_from_this<Writer> {
 
 std::string dump(const json& value);  // one line; what is no UTF-8 is replaced
 json openai_error(const Refusal& why);
-void refuse(Exchange* exchange, const Refusal& why);  // in OpenAI's form
+json anthropic_error(const Refusal& why);
+void refuse(Exchange* exchange, const Refusal& why, Exchange::Headers headers = {});  // in the form of the API that the path is of
+json logprobs_of(const Model& model, const std::vector<Drawn>& drawn);                // as OpenAI's chat has them
 // {"prompt_n":...,"prompt_ms":...,...} as llama.cpp has it.
 json timings(const Counts& counts);
 

@@ -53,9 +53,14 @@ std::string address_bytes(const std::string& text) {
   return {};
 }
 
-std::string error_body(const char* message, const char* code) {
-  return std::string("{\"error\":{\"message\":\"") + message + "\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"" + code +
-         "\"}}\n";
+// As OpenAI's and Anthropic's clients read it: the outer type is the latter's.
+std::string error_body(const char* message, const char* code, int status) {
+  const char* type = status == 401   ? "authentication_error"
+                     : status == 403 ? "permission_error"
+                     : status >= 500 ? "server_error"
+                                     : "invalid_request_error";
+  return std::string("{\"type\":\"error\",\"error\":{\"message\":\"") + message + "\",\"type\":\"" + type +
+         "\",\"param\":null,\"code\":\"" + code + "\"}}\n";
 }
 
 struct Call;
@@ -237,7 +242,7 @@ struct Call {
   }
   // Nobody will write any more.
   void abandon() {
-    reply(500, "application/json", error_body("the server gave no answer", "internal_error"), {});
+    reply(500, "application/json", error_body("the server gave no answer", "internal_error", 500), {});
     const std::lock_guard<std::mutex> lock(mutex);
     if (ended || gone) return;
     broken = true;
@@ -583,12 +588,12 @@ struct Http::Server {
   MHD_Result refuse(MHD_Connection* connection, const Request& r) const {
     const Refusal& why = r.refusal;
     const bool empty = why.status == 204;
-    return queue(connection, why.status, of_text(empty ? "" : error_body(why.message, why.code)), empty ? "" : "application/json",
-                 why.headers, r.origin);
+    return queue(connection, why.status, of_text(empty ? "" : error_body(why.message, why.code, why.status)),
+                 empty ? "" : "application/json", why.headers, r.origin);
   }
   // Within a body libmicrohttpd takes no answer.
   static MHD_Result cut_short(const Request& r) {
-    const std::string body = error_body(r.refusal.message, r.refusal.code);
+    const std::string body = error_body(r.refusal.message, r.refusal.code, r.refusal.status);
     std::string text =
         "HTTP/1.1 " + std::to_string(r.refusal.status) + " Refused\r\nConnection: close\r\nContent-Type: application/json\r\n";
     for (const auto& [name, value] : r.refusal.headers) text += name + ": " + value + "\r\n";

@@ -65,7 +65,8 @@ void apply_template(Service* service, const std::shared_ptr<Exchange>& exchange,
   if (const json* tools = f.array("tools")) chat.tools = *tools;
   if (const json* variables = f.object("chat_template_kwargs")) chat.variables = *variables;
   std::string text;
-  if (!f.end() || !chat.render(served->model.get(), &text, &why)) return refuse(exchange.get(), why);
+  size_t n_tokens = 0;
+  if (!f.end() || !chat.render(served->model.get(), &text, &n_tokens, &why)) return refuse(exchange.get(), why);
   exchange->reply(200, "application/json", dump({{"prompt", text}}));
 }
 

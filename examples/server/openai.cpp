@@ -15,42 +15,18 @@ const char* reason(const Generation& g, bool calls) {
   return calls ? "tool_calls" : "stop";
 }
 
-json bytes_of(const std::string& text) {
-  json out = json::array();
-  for (const char c : text) out.push_back(static_cast<unsigned char>(c));
-  return out;
-}
-
-// As the API writes them; the smallest is -9999.
-json one_logprob(const Model& model, int32_t token, float logprob) {
-  const std::string text = model.token_text(token);
-  return {{"token", text},
-          {"logprob", std::isfinite(logprob) ? std::max(logprob, -9999.0f) : -9999.0f},
-          {"bytes", bytes_of(text)},
-          {"id", token}};
-}
-
-json logprobs_of(const Model& model, const std::vector<Drawn>& drawn) {
-  json list = json::array();
-  for (const Drawn& d : drawn) {
-    json one = one_logprob(model, d.token, d.logprob);
-    one["top_logprobs"] = json::array();
-    for (const auto& [token, value] : d.top) one["top_logprobs"].push_back(one_logprob(model, token, value));
-    list.push_back(std::move(one));
-  }
-  return list;
-}
-
 json usage_of(const std::vector<std::shared_ptr<Generation>>& all, size_t n_prompts) {
-  size_t prompt = 0, cached = 0, drawn = 0;
+  size_t prompt = 0, cached = 0, drawn = 0, reasoning = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     if (i % (all.size() / n_prompts) == 0) prompt += all[i]->counts.n_prompt, cached += all[i]->counts.n_cached;
     drawn += all[i]->counts.n_drawn;
+    reasoning += all[i]->n_reasoning;
   }
   return {{"prompt_tokens", prompt},
           {"completion_tokens", drawn},
           {"total_tokens", prompt + drawn},
-          {"prompt_tokens_details", {{"cached_tokens", cached}}}};
+          {"prompt_tokens_details", {{"cached_tokens", cached}}},
+          {"completion_tokens_details", {{"reasoning_tokens", reasoning}}}};
 }
 
 class OpenAiWriter : public Writer {
@@ -244,7 +220,7 @@ void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, co
   std::vector<std::string> stops = read_stops(&f);
   if (!served->model->chat_stop().empty()) stops.push_back(served->model->chat_stop());
   if (const json* variables = f.object("chat_template_kwargs")) chat.variables = *variables;
-  const std::string effort = f.one_of("reasoning_effort", {"none", "minimal", "low", "medium", "high", "xhigh"}, "");
+  const std::string effort = f.one_of("reasoning_effort", {"none", "minimal", "low", "medium", "high", "xhigh", "max"}, "");
   if (effort == "none")
     chat.reasoning = ChatRequest::Reasoning::kOff;
   else if (!effort.empty())

@@ -103,13 +103,15 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   }
   if (!prefix_) options_.disk = nullptr;
   if (options_.disk) {
-    // An export of no tokens is what all of this model and kind of session begin with. Another version may compute other bytes.
+    // An export of no tokens is what all of this model and kind of session begin with. Another version may compute other bytes,
+    // and of formats that are not exact so may another instruction set.
     const int32_t none = 0;
     std::vector<char> kind(4096);
     size_t n_bytes = 0, n_tokens = 0;
     if (linnet_prefix_export(prefix_, &none, 0, 0, kind.data(), kind.size(), &n_bytes, &n_tokens, &err) != LINNET_OK) return failed();
     kind.resize(n_bytes);
     model_hash_ = DiskCache::Hash(std::string(kind.begin(), kind.end()) + linnet_build_info());
+    model_hash_.add(model_->desc().isa);
     bell_ = std::make_shared<DiskCache::Bell>([this] { look(); });
   }
   // A template that writes what it is given.
@@ -748,7 +750,7 @@ void Scheduler::after_pass(Active* a) {
   if (job.grammar && !a->grammar_on && a->computed == a->grammar_at) {
     linnet_status status = LINNET_OK;
     if (job.grammar_of_calls) {
-      std::string text = "{\"text\":\"";
+      std::string text = "{\"messages\":[],\"text\":\"";  // without messages there is no conversation
       for (const char c : job.prompt_tail) {  // as JSON: a prompt's end is UTF-8 cut anywhere, so what is no ASCII counts as a letter
         const auto u = static_cast<unsigned char>(c);
         static constexpr char kHex[] = "0123456789abcdef";

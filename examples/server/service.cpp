@@ -49,12 +49,11 @@ std::shared_ptr<Served> Service::find(Fields* f, const char* name) {
   return served;
 }
 
-bool Service::read_job(Fields* f, Exchange& exchange, const Served& served, Generation* out) {
+bool Service::read_job(Fields* f, Exchange& exchange, const Served& served, Generation* out, std::initializer_list<const char*> lengths) {
   read_sampling(f, *served.model, settings_.temperature, &out->sampling);
   int64_t most = -1;
-  for (const char* name : {"max_tokens", "max_completion_tokens", "n_predict"})
-    if (f->has(name)) most = f->whole(name, -1, INT32_MAX, -1);
-  if (most == 0) f->refuse("max_tokens", "must be at least 1");
+  for (const char* name : lengths)
+    if (f->has(name) && (most = f->whole(name, -1, INT32_MAX, -1)) == 0) f->refuse(name, "must be at least 1");
   out->max_tokens = most > 0 ? static_cast<size_t>(most) : 0;
   out->ignore_eos = f->flag("ignore_eos", false);
   out->cache = f->flag("cache_prompt", true);
@@ -140,6 +139,10 @@ struct Routes {
 const Routes::Route Routes::kAll[] = {
     {"POST", "/v1/chat/completions", openai_chat},
     {"POST", "/v1/completions", openai_completions},
+    {"POST", "/v1/responses", openai_responses},
+    {"POST", "/v1/embeddings", openai_embeddings},
+    {"POST", "/v1/messages", anthropic_messages},
+    {"POST", "/v1/messages/count_tokens", anthropic_count_tokens},
     {"GET", "/v1/models", models},
     {"GET", "/health", health},
     {"GET", "/v1/health", health},
@@ -168,10 +171,7 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
     e->free_body();
     return r.run(this, exchange, body);
   }
-  if (other)
-    return e->reply(405, "application/json",
-                    dump(openai_error({405, e->path + " takes " + other->method + " alone", "method_not_allowed", {}})),
-                    {{"Allow", other->method}});
+  if (other) return refuse(e, {405, e->path + " takes " + other->method + " alone", "method_not_allowed", {}}, {{"Allow", other->method}});
   static constexpr std::string_view kModels = "/v1/models/";
   if (method == "GET" && e->path.compare(0, kModels.size(), kModels) == 0) {
     for (const auto& k : models_.list())

@@ -45,7 +45,9 @@ class Service {
   std::shared_ptr<Served> find(Fields* fields, const char* name = "model");
   std::shared_ptr<Served> find(const std::string& name, Refusal* why) { return models_.get(name, why); }
   // What all requests that generate have in common: who asks, how long, how tokens are drawn, what they may be.
-  bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out);
+  // lengths: what the API calls how many tokens are drawn at most.
+  bool read_job(Fields* fields, Exchange& exchange, const Served& served, Generation* out,
+                std::initializer_list<const char*> lengths = {"max_tokens", "max_completion_tokens", "n_predict"});
 
  private:
   friend struct Routes;
@@ -68,6 +70,10 @@ class Service {
 // One function an endpoint; body: a JSON object. What is wrong is answered in the API's form.
 void openai_chat(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 void openai_completions(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void openai_responses(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void openai_embeddings(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void anthropic_messages(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
+void anthropic_count_tokens(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);
 // Text, token ids, or an array of these.
 bool read_prompts(Fields* fields, const Model& model, std::vector<std::vector<int32_t>>* out);
 void state_export(Service* service, const std::shared_ptr<Exchange>& exchange, const json& body);

@@ -30,6 +30,7 @@ struct CachePlan {
   uint32_t n_layers, n_sequences, n_context, n_pool, n_chunk, n_rollback;
   uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
   bool chunked;                // windows are chunks
+  bool bidirectional;          // rows see what lies behind them, too
   const Backend* backend;
   const void* of;  // whatever the next one reads
   CacheLayer (*layer)(const void* of, uint32_t i);

@@ -62,6 +62,7 @@ KvClass class_like(const CachePlan& p, const CacheLayer& layer) {
   else if (!endless(p.when_full) && layer.window >= p.n_context)
     c.window = 0;  // never leaves anything out
   c.chunked = p.chunked && c.window && !cut;
+  c.bidirectional = p.bidirectional;
   c.policy = packs ? &kTailOfGroups : c.window ? &kWindow : &kKeepAll;
   if (!cut) return c;
   if (p.when_full == LINNET_FULL_SINKS) {

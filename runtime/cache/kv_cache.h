@@ -60,11 +60,12 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
 struct KvClass {
   KvLayout layout;
   const PagePolicy* policy;
-  uint32_t group;    // heads that look at one KV head
-  uint32_t window;   // a row at position p sees t > p - window; 0 = all
-  bool chunked;      // of those the ones of its own chunk of `window` positions alone
-  uint32_t keep;     // and t < keep
-  uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
+  uint32_t group;      // heads that look at one KV head
+  uint32_t window;     // a row at position p sees t > p - window; 0 = all
+  bool chunked;        // of those the ones of its own chunk of `window` positions alone
+  bool bidirectional;  // and t < p + window behind it
+  uint32_t keep;       // and t < keep
+  uint32_t n_sinks;    // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
   uint32_t keep_pages;
   uint32_t packed;               // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
   uint32_t n_layers, n_readers;  // layers whose pages they are; those that read them
@@ -88,6 +89,8 @@ struct KvClass {
     return of_layer(layer) + (size_t{kv_head} * n_pages + page) * layout.head_bytes;
   }  // page: of the pool
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
+  // Behind the last token that a row at position p sees, where tokens up to `end` are there.
+  uint32_t high(uint32_t p, uint32_t end) const { return !bidirectional ? p + 1 : window && end - p > window ? p + window : end; }
   // The first token that a row at position p sees.
   uint32_t low(uint32_t p) const { return window == 0 || p < window ? 0 : chunked ? p / window * window : p + 1 - window; }
   bool chosen() const { return fresh != nullptr; }

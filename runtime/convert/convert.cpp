@@ -148,6 +148,8 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
   }
   put_tokenizer(source, options.plain, b);
   put_templates(source.templates, source.tokenizer, options.plain, options.notes, b);
+  for (const auto& [name, text] : source.prompts.texts) b->text(kEmbedPromptPrefix + name, text);
+  if (!source.prompts.by_default.empty()) b->text(kEmbedDefaultPrompt, source.prompts.by_default);
   for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r) {
     if (!source.chat.role[r].present) continue;
     const std::string key = std::string("linnet.chat.") + chat_role_name(r);

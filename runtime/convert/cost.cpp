@@ -87,6 +87,7 @@ class Counter {
     const Step step = role_row(t.role).step;
     CostStep& c = pass->steps[step];
     if (step == kStepHead) return head(t, pass);
+    if (t.role == kDense1 || t.role == kDense2) return;  // of a text's vector, behind its passes
     if (t.role == kLayerEmbd) rows *= s_.n_layers;
     if (t.role == kTokenEmbd || t.role == kPosEmbd || t.role == kLayerEmbd) {  // a row of the table for each token, and of layers
       c.weight_bytes += std::min(1.0, rows / role_n(t.role, t.layer, s_)) * tensor_bytes(t);

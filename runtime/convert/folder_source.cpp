@@ -7,6 +7,7 @@
 #include "../../platform/folder.h"
 #include "../architectures.h"
 #include "hf_config.h"
+#include "hf_modules.h"
 #include "hf_quant.h"
 #include "json.h"
 #include "safetensors.h"
@@ -525,6 +526,12 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   if (!found) return fail(err, LINNET_BAD_FILE, PathName(folder), ": holds no config.json");
   HfConfig parsed;
   LINNET_TRY(read_config(config, "config.json", &parsed, err));
+  HfModules modules;
+  LINNET_TRY(modules_from_folder(folder, &modules, err));
+  LINNET_TRY(apply_modules(modules, &parsed.spec, err));
+  if (modules.any) parsed.headless = true;                                    // whatever class config.json names
+  if (parsed.headless && !parsed.names.roots[1]) parsed.names.roots[1] = "";  // as a class without a head saves itself
+  LINNET_TRY(prompts_from_folder(folder, &out->prompts, err));
   out->spec = parsed.spec;
   out->layers = parsed.layers;
   HfQuant quant;
@@ -540,8 +547,13 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   Folder in{parsed, quant, {}, {}};
   SafetensorsIndex absent;
   LINNET_TRY(safetensors_open_folder(folder, &in.tensors, &out->keep, &absent, err));
+  // A model that was saved without the LM head of its own: it makes vectors alone.
+  if (std::string head; parsed.headless && !out->spec.tied && find_name(in, kOutput, 0, &head) && !in.has(head))
+    out->spec.headless = parsed.spec.headless = 1;
+  LINNET_TRY(add_dense(folder, modules, out, err));
   Error why = {};
   LINNET_TRY(each_tensor(out->spec, [&](Role role, uint32_t layer) {
+    if (role >= kDense1 && role <= kDense2Bias) return LINNET_OK;
     const Status status = add_tensor(&in, role, layer, out, &why);
     return status == LINNET_OK ? LINNET_OK : refuse_tensor(status, why, absent, err);
   }));

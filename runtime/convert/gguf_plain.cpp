@@ -212,6 +212,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
   ModelSpec& spec = source->spec;
   const Architecture* a = architecture_by_hf(spec.architecture);
   if (spec.n_layers == 0 || !a) return LINNET_OK;
+  if (spec.headless) spec.headless = 0, spec.tied = 1;  // files without a head have readers take the embedding's
   if (a->form.none) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
     if (spec.rope_dim != spec.head_dim && !spec.mamba_heads)  // whose converter takes all of a head whatever RoPE turns
@@ -431,7 +432,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
     if (!n.key || !(s.*n.field > 0 || n.absent > 0)) continue;
     b->f32(p + n.key, static_cast<float>(n.inverse ? 1 / s.*n.field : s.*n.field));
   }
-  if (s.window || a.absent.rope_original) b->u32(p + "attention.sliding_window", s.window);
+  if (s.window || a.absent.rope_original) b->u32(p + "attention.sliding_window", s.bidirectional ? 2 * (s.window - 1) : s.window);
   if (s.window && a.absent.window_pattern) {
     std::vector<bool> windowed;
     for (uint32_t i = 0; i < s.n_layers; ++i) windowed.push_back(layer_spec(s, i).window != 0);
@@ -439,6 +440,13 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   }
   put_rope(a, s, p, b);
   put_experts(a, s, p, b);
+  if (s.pooling) b->u32(p + "pooling_type", s.pooling == kPoolingMean ? 1 : s.pooling == kPoolingCls ? 2 : 3);
+  if (s.dense_mid) {
+    b->u32(p + "dense_2_feat_in", s.d_model);
+    b->u32(p + "dense_2_feat_out", s.dense_mid);
+    b->u32(p + "dense_3_feat_in", s.dense_mid);
+    b->u32(p + "dense_3_feat_out", s.dense_out);
+  }
   if (s.activation == kActXielu) LINNET_TRY(put_xielu(source, b, err));
   return s.alibi ? put_alibi(source, a, p, b, err) : LINNET_OK;
 }

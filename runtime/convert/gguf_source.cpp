@@ -140,7 +140,8 @@ constexpr std::string_view kKnownKeys[] = {"block_count",
                                            "expert_count",
                                            "expert_used_count",
                                            "expert_feed_forward_length",
-                                           "nextn_predict_layers"};
+                                           "nextn_predict_layers",
+                                           "pooling_type"};
 // Keys of some families alone: elsewhere they would say something that is not read.
 struct FamilyKey {
   std::string_view key;
@@ -208,8 +209,7 @@ struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {
-    {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
+constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}};
 constexpr uint32_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
 
 class MetadataReader {
@@ -268,10 +268,36 @@ class MetadataReader {
     if (arch_->mamba) LINNET_TRY(mamba_layers(s));
     if (arch_->gemma3n) LINNET_TRY(streams(s));
     if (gemma3n_or_4(*arch_)) LINNET_TRY(gemma_layers(s));
+    LINNET_TRY(embedding(s));
     return spec_check(*s, err_, g_.label);
   }
 
  private:
+  // Whether it is a file of the family's models that embed alone.
+  bool embeds() const { return arch_->form.embeds && prefix_ == std::string(arch_->form.embeds) + "."; }
+  // How texts become vectors. Nothing says whether they are normalised: they are, as llama.cpp has it.
+  Status embedding(ModelSpec* s) {
+    static constexpr uint32_t kWays[] = {kPoolingNone, kPoolingMean, kPoolingCls, kPoolingLast};
+    uint32_t way = 0;
+    LINNET_TRY(number("pooling_type", false, &way));
+    if (way == 4)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("pooling_type"),
+                    "' = 4: rerankers with a head of their own are not supported; "
+                    "linnet embed --rerank asks models that answer yes or no");
+    if (way >= std::size(kWays)) return refuse(LINNET_UNSUPPORTED, "key '", full("pooling_type"), "' = ", way, " is not supported");
+    s->pooling = kWays[way];
+    if (!embeds()) return LINNET_OK;
+    s->bidirectional = 1;
+    if (s->window) s->window = s->window / 2 + 1;
+    const auto outputs = [&](const char* tensor) {
+      const auto at = files_.tensors.find(tensor);
+      return at == files_.tensors.end() || at->second.second.dims[1] > UINT32_MAX ? 0u : static_cast<uint32_t>(at->second.second.dims[1]);
+    };
+    s->dense_mid = outputs("dense_2.weight");
+    s->dense_out = outputs("dense_3.weight");
+    return LINNET_OK;
+  }
+
   template <class... Parts>
   Status refuse(Status code, const Parts&... parts) {
     return fail(err_, code, g_.label, ": ", parts...);
@@ -332,6 +358,9 @@ class MetadataReader {
       if (prefix_ == "granite." && (name.starts_with("ssm.") || name == "expert_shared_feed_forward_length")) known = true;
       if (name == "rope.scaling.finetuned")
         known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite") || prefix_ == "granitehybrid.");
+      if (embeds() && (name == "dense_2_feat_in" || name == "dense_2_feat_out" || name == "dense_3_feat_in" || name == "dense_3_feat_out"))
+        known = true;  // the tensors' own sizes
+      if (embeds() && name == "attention.causal") known = v.type == kGgufBool && !v.u;
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key && !known)
           known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
@@ -1299,6 +1328,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   is_text_key(g, "general.name", &out->name);
   templates_from_gguf(g, &out->templates);
   LINNET_TRY(chat_read(g, &out->chat, err));
+  prompts_from_gguf(g, &out->prompts);
   std::set<std::string> used;
   const auto add = [&](Role role, uint32_t layer) { return add_tensor(*files, a, reader.alibi_bias_max(), role, layer, out, &used, err); };
   if (out->spec.rope_freqs) {

@@ -64,6 +64,7 @@ class ConfigReader : ConfigKeys {
     *out = {};
     out->architecture = arch_;
     out->names = whole_ ? whole_names(*whole_, *arch_->names) : *arch_->names;
+    out->headless = headless_;
     out_ = out;
     ModelSpec* spec = &out->spec;
     *spec = arch_->spec;
@@ -585,6 +586,7 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
     if (get_u32(config_, "sliding_window", &window) == Got::kWrong)
       return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
+    if (spec->bidirectional && window) window = window / 2 + 1;  // half of it before, half behind
     if (arch_->absent.windows_from) from = arch_->absent.windows_from;
     if ((arch_->window_by_switch || from) && get_u32(config_, "max_window_layers", &from) == Got::kWrong)
       return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");

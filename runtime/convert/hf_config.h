@@ -24,6 +24,7 @@ struct HfConfig {
   const Architecture* architecture = nullptr;
   HfNames names = {};                               // of its tensors
   std::shared_ptr<void> layers;                     // what spec.layer_values points to
+  bool headless = false;                            // of the class without an LM head, which its files then may lack
   uint32_t n_extra_layers = 0;                      // behind the last, to guess tokens further on: nothing here computes them
   std::vector<float> alibi, rope_short, rope_long;  // kAlibi, kRopeShort, kRopeLong
   // What row `row` of a tensor is multiplied by, first the one, then the other; or empty.

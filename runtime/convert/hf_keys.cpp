@@ -347,6 +347,7 @@ Status ConfigKeys::open() {
 }
 
 Status ConfigKeys::pick_architecture() {
+  constexpr std::string_view kCausal = "ForCausalLM";
   if (!config_.is_object()) return refuse(LINNET_BAD_FILE, "holds ", json_show(config_), ", not an object");
   std::string hf_class, type;
   if (const json* classes = json_member(config_, "architectures"); classes && !classes->is_null()) {
@@ -359,10 +360,13 @@ Status ConfigKeys::pick_architecture() {
   whole_ = whole_by_hf(type, hf_class);
   arch_ = whole_ ? nullptr : type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
   if (!arch_ && !whole_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
-  // The same layers under another head (classification, embedding) are another model.
+  // The same layers under another head (classification) are another model; those under none, "Qwen3Model", "Gemma3TextModel", embed.
   const auto same = [](char a, char b) { return a == b || ((a ^ b) == 32 && ((a | 32) >= 'a' && (a | 32) <= 'z')); };  // MPTForCausalLM
   if (const std::string_view of = whole_ ? whole_->hf_class : arch_->hf_class;
-      !hf_class.empty() && !std::equal(hf_class.begin(), hf_class.end(), of.begin(), of.end(), same))
+      !hf_class.empty() && !std::equal(hf_class.begin(), hf_class.end(), of.begin(), of.end(), same) &&
+      !(headless_ = !whole_ && of.ends_with(kCausal) &&
+                    (hf_class == std::string(of.substr(0, of.size() - kCausal.size())) + "Model" ||
+                     hf_class == std::string(of.substr(0, of.size() - kCausal.size())) + "TextModel")))
     return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", of, "' of this architecture is");
   if (!whole_) return LINNET_OK;
   const json* text = json_member(config_, "text_config");

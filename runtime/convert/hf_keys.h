@@ -50,6 +50,7 @@ class ConfigKeys {
   const char* label_;
   Error* err_;
   const Architecture* arch_ = nullptr;
+  bool headless_ = false;           // the class of the family without an LM head
   const HfWhole* whole_ = nullptr;  // the model that the decoder is a part of
 
  private:

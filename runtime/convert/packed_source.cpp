@@ -114,6 +114,18 @@ Status own_layers(Source* source, Error* err, PathName label) {
 
 }  // namespace
 
+void prompts_from_gguf(const Gguf& file, EmbedPrompts* out) {
+  constexpr std::string_view kPrefix = kEmbedPromptPrefix;
+  GgufValue v;
+  if (file.key(kEmbedDefaultPrompt, &v) && v.type == kGgufString) out->by_default = v.text;
+  for (uint32_t i = 0; i < file.n_keys && out->texts.size() < kMaxEmbedPrompts; ++i) {
+    std::string_view key;
+    file.key_entry(i, &key, &v);
+    if (key.starts_with(kPrefix) && v.type == kGgufString && embed_prompt_fits(key.substr(kPrefix.size()), v.text))
+      out->texts.emplace_back(key.substr(kPrefix.size()), v.text);
+  }
+}
+
 Status source_from_packed(const std::string& path, Source* out, bool* packed, Error* err) {
   *out = {};
   struct File {
@@ -141,6 +153,7 @@ Status source_from_packed(const std::string& path, Source* out, bool* packed, Er
   if (g.key("general.name", &v) && v.type == kGgufString) out->name = v.text;
   templates_from_gguf(g, &out->templates);
   LINNET_TRY(chat_read(g, &out->chat, err));
+  prompts_from_gguf(g, &out->prompts);
   GgufTensor tables;
   if (!g.tensor(kTokenizerTensor, &tables)) return LINNET_OK;
   LINNET_TRY(tokenizer_keys(g, &out->tokenizer, err));

@@ -44,6 +44,17 @@ struct SourceTensor {
   std::function<void(Format format, uint32_t panel, uint8_t* codes, uint8_t* scales)> panel;
 };
 
+// What texts that are embedded are to begin with, by what they are for; by_default: the name of one, or "".
+struct EmbedPrompts {
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::string by_default;
+};
+inline constexpr size_t kMaxEmbedPrompt = 4096, kMaxEmbedPromptName = 64;
+inline bool embed_prompt_fits(std::string_view name, std::string_view text) {
+  return !name.empty() && name.size() <= kMaxEmbedPromptName && text.size() <= kMaxEmbedPrompt;
+}
+void prompts_from_gguf(const Gguf& file, EmbedPrompts* out);  // linnet.embed.*; what does not fit is left out
+
 struct Source {
   ModelSpec spec = {};
   std::string name;  // general.name
@@ -51,6 +62,7 @@ struct Source {
   TokenizerBlob tokenizer;
   ChatFormat chat = {};          // linnet_chat.json of a folder, linnet.chat.* of a GGUF
   ChatTemplates templates = {};  // Jinja
+  EmbedPrompts prompts = {};
   std::string needs_format;      // why the format of the weights must be asked for, or ""
   std::shared_ptr<void> layers;  // what spec.layer_values points to
   std::shared_ptr<void> keep;    // what the closures read from (mappings)

@@ -64,6 +64,12 @@ typedef struct linnet_embed_params {
 LINNET_CALL linnet_status linnet_embed(linnet_session* session, const linnet_rows* rows, uint32_t n_rows, const linnet_embed_params* params,
                                        float* out, size_t cap, linnet_error* err);
 
+/* Prompt i of a packed file, in the order of their names, at most 64: what a text is to begin with (text) by what it is for (name: "query",
+ * "document"); the app puts it before the text. Both are of the file's bytes. *is_default (may be NULL): 1 where it is for texts of which
+ * nobody says more. LINNET_BAD_ARG: there are not so many. Any thread; reads only metadata, all of it at each call. */
+LINNET_CALL linnet_status linnet_embed_prompt(const linnet_view* file, uint32_t i, linnet_view* name, linnet_view* text,
+                                              uint32_t* is_default, linnet_error* err);
+
 #ifdef __cplusplus
 }
 #endif

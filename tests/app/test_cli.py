@@ -24,7 +24,7 @@ LINNET = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "linnet"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data")
 SLOW = "LINNET_TEST_SLOW" in os.environ  # with sanitizers
-COMMANDS = ["pull", "convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor", "manual", "completion", "cache"]
+COMMANDS = ["pull", "convert", "run", "chat", "tokenize", "detokenize", "embed", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor", "manual", "completion", "cache"]
 
 
 def linnet(*args, stdin=None, code=0):
@@ -116,7 +116,9 @@ class Tiny(unittest.TestCase):
             (("convert", "x", "-o", "y", "--layout", "plain", "--weights", "i8"), "plain"), (("detokenize", "-m", "x", "1,a"), "1,a"),
             (("detokenize", "-m", "x", "[1,2"), "[1,2"), (("run", "-m", "x", "--tokens", "[]"), "[]"), (("inspect", "x", "-m", "y"), "give M"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
             (("bench",), "--synthetic"), (("bench", "--synthetic", "stories15m", "-m", "y"), "either"), (("bench", "--synthetic", "x"), "stories15m"), (("bench", "-m", "x", "--weights", "i8,i3"), "i8,i3"), (("bench", "-m", "x", "--depth", "0;1"), "0;1"),
-            (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"), (("completion",), "SHELL"), (("completion", "tcsh"), "tcsh"),
+            (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"),
+            (("embed", "-m", "x", "-f", "y", "z"), "TEXT"), (("embed", "-m", "x", "--pooling", "max", "z"), "mean, last"), (("embed", "-m", "x", "--rerank", "q", "--pooling", "mean", "z"), "--rerank"),
+            (("embed", "-m", "x", "--instruction", "q", "z"), "--rerank"), (("embed", "-m", "x", "--dimensions", "0", "z"), "0"), (("completion",), "SHELL"), (("completion", "tcsh"), "tcsh"),
             (("run", "-m", "x", "--weights", "kivi4"), "kivi4"), (("run", "-m", "x", "--kv", "i8/i4g128"), "i4g128"), (("run", "-m", "x", "--when-full", "wait"), "snapkv"),
         ]:
             with self.subTest(args=args):
@@ -977,6 +979,143 @@ class Tiny(unittest.TestCase):
         self.assertEqual((len(values), len(values[0])), (len(ids), 259))
         best = max(range(259), key=lambda i: (values[-1][i], -i))
         self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "Hello, world", "-n", 1, "--temp", 0, "--ignore-eos")["tokens"], [best])
+
+    # ---- embed ------------------------------------------------------------------------------------------------------------
+
+    def embedder(self, **changes):
+        """The tiny model with modules of sentence-transformers behind it, and prompts."""
+        folder = self.dir / f"embedder-{len(list(self.dir.iterdir()))}"
+        shutil.copytree(self.folder, folder)
+        files = {"modules.json": [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+                                  for i, (path, kind) in enumerate((("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")))],
+                 "1_Pooling/config.json": {"word_embedding_dimension": 64, "pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False},
+                 "config_sentence_transformers.json": {"prompts": {"query": "q: ", "document": "d: "}, "default_prompt_name": "document"}}
+        for name, content in (files | changes).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+        return folder
+
+    def test_embed(self):
+        """Vectors are what the library gives; texts come as arguments, from a file and from stdin."""
+        golden = ROOT / "tests" / "golden"
+        for name in ("embed-qwen3", "embed-gemma", "embed-mistral"):
+            said = json.loads((golden / name / "golden.json").read_text())
+            for tokens, want in zip(said["texts"], read_npy(golden / name / "golden_vectors.npy")):
+                got = json.loads(linnet("embed", "-m", golden / name, "--weights", "f32", "--kv", "f32", "--tokens", ",".join(map(str, tokens))))
+                self.assertEqual(len(got), said["n_dim"])
+                self.assertLess(max(abs(a - b) for a, b in zip(got, want)), 1e-4 * max(map(abs, want)), (name, len(tokens)))
+        texts = ["Hello, world", "a", "The quick brown fox jumps over the lazy dog"]
+        lines = linnet("embed", "-m", self.packed, *texts)
+        vectors = [json.loads(line) for line in lines.splitlines()]
+        self.assertEqual([len(v) for v in vectors], [64] * 3)
+        for v in vectors:
+            self.assertLess(abs(sum(x * x for x in v) - 1), 1e-5)
+        self.assertEqual(linnet("embed", "-m", self.packed, stdin="\n".join(texts).encode()), lines)
+        file = self.dir / "texts.txt"
+        file.write_text("\r\n".join(texts) + "\r\n")
+        for more in (("--parallel", 1), ("--parallel", 64, "--chunk", 5), ("--threads", 1)):
+            self.assertEqual(linnet("embed", "-m", self.packed, "-f", file, *more), lines)
+        done = linnet_json("embed", "-m", self.packed, *texts)
+        self.assertEqual((done["n_dim"], done["pooling"], done["normalised"], done["vectors"]), (64, "last", True, vectors))
+        self.assertEqual(done["tokens"], [len(self.ids(t)) for t in texts])
+        raw = linnet_json("embed", "-m", self.packed, "--normalize", "off", "--pooling", "mean", *texts)
+        self.assertEqual((raw["normalised"], raw["pooling"]), (False, "mean"))
+        for short, whole in zip(linnet_json("embed", "-m", self.packed, "--dimensions", 16, "--pooling", "mean", *texts)["vectors"], raw["vectors"]):
+            length = math.sqrt(sum(x * x for x in whole[:16]))
+            self.assertEqual(len(short), 16)
+            for a, b in zip(short, whole):
+                self.assertAlmostEqual(a, b / length, places=5)
+
+    def test_embed_settings(self):
+        """Pooling, normalising and prompts of the model's folder, kept in its file, and in a plain one."""
+        folder = self.embedder()
+        packed, plain = self.dir / "embedder.gguf", self.dir / "embedder-plain.gguf"
+        linnet("convert", folder, "-o", packed, "--weights", "f32")
+        linnet("convert", packed, "-o", plain, "--layout", "plain", "--weights", "f32")
+        want = linnet_json("embed", "-m", self.folder, "--weights", "f32", "--pooling", "mean", "d: Hello")["vectors"]
+        for model in (packed, plain, folder):
+            at = ("embed", "-m", model) + (("--weights", "f32") if model != packed else ())
+            self.assertEqual(linnet_json(*at, "Hello")["vectors"], want, model)
+            done = linnet_json(*at, "--prompt", "query", "Hello")
+            self.assertEqual((done["pooling"], done["normalised"]), ("mean", True))
+            self.assertEqual(done["vectors"], linnet_json("embed", "-m", self.folder, "--weights", "f32", "--pooling", "mean", "q: Hello")["vectors"])
+            self.assertIn("no prompt 'x'; it has document, query", linnet(*at, "--prompt", "x", "Hello", code=1))
+        for file, content, word in [
+            ("modules.json", "{}", "modules.json"), ("modules.json", "[", "modules.json"), ("modules.json", [], "up to 16 modules"),
+            ("modules.json", [{"type": "sentence_transformers.models.Transformer", "path": ""}], "no module that pools"),
+            ("modules.json", [{"type": "sentence_transformers.models.CLIPModel", "path": ""}], "CLIPModel"),
+            ("modules.json", [{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "sentence_transformers.models.Pooling", "path": "../1_Pooling"}], "'../1_Pooling'"),
+            ("modules.json", [{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "sentence_transformers.models.Normalize", "path": "1_N"}], "in this place"),
+            ("modules.json", [{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "sentence_transformers.models.Pooling", "path": "9_Pooling"}], "9_Pooling"),
+            ("1_Pooling/config.json", {"pooling_mode_max_tokens": True}, "pooling 'max'"), ("1_Pooling/config.json", {}, "is not supported"),
+            ("1_Pooling/config.json", {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "2 ways"),
+            ("1_Pooling/config.json", {"pooling_mode_mean_tokens": 1}, "true or false"), ("1_Pooling/config.json", {"pooling_mode": "weightedmean"}, "weightedmean"),
+            ("1_Pooling/config.json", {"pooling_mode_mean_tokens": True, "include_prompt": False}, "include_prompt"),
+            ("config_sentence_transformers.json", {"prompts": {"query": 3}}, "prompt 'query'"), ("config_sentence_transformers.json", {"prompts": []}, "prompts"),
+        ]:
+            with self.subTest(file=file, content=content):
+                self.assertIn(word, linnet("embed", "-m", self.embedder(**{file: content}), "Hello", code=1))
+        named = self.embedder(**{"1_Pooling/config.json": {"embedding_dimension": 64, "pooling_mode": "mean"}})  # as newer versions write it
+        self.assertEqual(linnet_json("embed", "-m", named, "--weights", "f32", "Hello")["vectors"], want)
+
+    def test_embed_dense(self):
+        """Dense layers go into packed and plain files; what is not computed is refused by name."""
+        golden = ROOT / "tests" / "golden"
+        tokens = ("--tokens", "5,9,33,12,60,7")
+        packed, plain = self.dir / "gemma.gguf", self.dir / "gemma-plain.gguf"
+        gemma = self.dir / "embed-gemma"
+        shutil.copytree(golden / "embed-gemma", gemma)
+        (gemma / "config.json").write_text((gemma / "config.json").read_text().replace('"query_pre_attn_scalar": 10', '"query_pre_attn_scalar": 8'))  # as GGUF has it
+        linnet("convert", gemma, "-o", packed, "--weights", "f32")
+        linnet("convert", packed, "-o", plain, "--layout", "plain", "--weights", "f32")
+        info = linnet("inspect", plain)
+        self.assertIn("gemma-embedding", info)
+        want = linnet("embed", "-m", packed, *tokens)
+        self.assertEqual(linnet("embed", "-m", plain, "--weights", "f32", *tokens), want)
+        self.assertEqual(linnet("embed", "-m", gemma, "--weights", "f32", *tokens), want)
+        self.assertIn("bidirectional", linnet("run", "-m", packed, "--tokens", "1,2", "-n", 1, code=1))
+        self.assertIn("no LM head", linnet("run", "-m", golden / "embed-mistral", "--tokens", "1,2", "-n", 1, code=1))
+        self.assertIn("cannot say", linnet("convert", golden / "embed-mistral", "-o", self.dir / "x.gguf", "--layout", "plain", "--weights", "f32", code=1))
+        self.assertIn("more than n_chunk = 4", linnet("embed", "-m", packed, "--chunk", 4, *tokens, code=1))
+        for key, value, word in [("activation_function", "torch.nn.modules.activation.Tanh", "Tanh"), ("in_features", 23, "23"), ("out_features", 0, "out_features"),
+                                 ("bias", True, "'bias'"), ("bias", 1, "true or false"), ("use_residual", True, "use_residual"), ("module_input_name", "token_embeddings", "module_input_name")]:
+            with self.subTest(key=key, value=value):
+                folder = self.dir / f"dense-{key}-{value}"
+                shutil.copytree(golden / "embed-gemma", folder)
+                file = folder / "2_Dense" / "config.json"
+                file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
+                self.assertIn(word, linnet("embed", "-m", folder, *tokens, code=1))
+
+    def test_rerank(self):
+        """The probability of yes against no, by the logits behind the published template."""
+        tokenizer = tiny_model.tokenizer()
+        vocab = tokenizer["model"]["vocab"]
+        bytes_of = tiny_model.byte_characters()
+        for byte, piece in ((0xFF, "ye"), (0xFE, "yes"), (0xFD, "no")):  # which no UTF-8 has
+            vocab[piece] = vocab.pop(bytes_of[byte])
+        tokenizer["model"]["merges"] = ["y e", "ye s", "n o"]
+        folder = self.dir / "reranker"
+        shutil.copytree(self.folder, folder)
+        (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+        before = ("<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. "
+                  "Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n<|im_start|>user\n")
+        behind = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+        documents = ["foxes sleep", "bears"]
+        for task in (None, "Find it"):
+            more = ("--instruction", task) if task else ()
+            done = linnet_json("embed", "-m", folder, "--rerank", "where?", *more, *documents)
+            lines = linnet("embed", "-m", folder, "--rerank", "where?", "--parallel", 1, *more, *documents)
+            self.assertEqual([float(line) for line in lines.splitlines()], done["scores"])
+            for document, score, n in zip(documents, done["scores"], done["tokens"]):
+                body = f"<Instruct>: {task or 'Given a web search query, retrieve relevant passages that answer the query'}\n<Query>: where?\n<Document>: {document}"
+                ids = [i for part in (before, body, behind) for i in json.loads(linnet("tokenize", "-m", folder, "--no-add-special", part))]
+                self.assertEqual(len(ids), n)
+                out = self.dir / "rerank.npy"
+                linnet("logits", "-m", folder, "--tokens", ",".join(map(str, ids)), "-o", out)
+                row = read_npy(out)[-1]
+                self.assertAlmostEqual(score, 1 / (1 + math.exp(row[vocab["no"]] - row[vocab["yes"]])), places=6)
+        self.assertNotEqual(*done["scores"])
+        self.assertIn("'yes' is no token", linnet("embed", "-m", self.packed, "--rerank", "a", "b", code=1))
 
     def test_eval(self):
         text = self.dir / "text.txt"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The server's page in headless Chromium, against a server whose every event is scripted: test_server_page.py [FOLDER for pictures]
+"""The server's page in headless Chromium, against a server whose every event is scripted, and the real one: test_server_page.py [LINNET_SERVER] [FOLDER for pictures]
 
 A visitor chats, stops, edits, asks again, types what tools gave, loses the connection, is asked for a key, pastes a picture; with the keyboard, on a
 phone, in the dark, through the accessibility tree; and models write what would be markup.
@@ -7,16 +7,21 @@ phone, in the dark, through the accessibility tree; and models write what would 
 import http.server
 import itertools
 import json
+import os
 import pathlib
 import queue
 import re
+import subprocess
 import sys
+import tempfile
 import threading
 import time
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/assistant"))
 import browser  # noqa: E402
+import scripted_model  # noqa: E402
 
 PAGE = ROOT / "examples/server/page.html"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -318,6 +323,7 @@ def losing(page):
     page.click("#new")
     page.say("cut", [{"role": "assistant"}, "half an ans", CUT])
     check(page.value(SAID + ".textContent") == "half an ans" and "connection was lost" in page.value(LAST + ".innerText"), "a cut stream")
+    check(not page.value(page.button("Regenerate", LAST)), "two buttons for one thing")
     page.server.scripts.put(whole("whole"))
     page.click(page.button("Retry"))
     page.until(f"{SAID}?.textContent === 'whole' && {IDLE}")
@@ -590,7 +596,7 @@ def listening(page):
     page.click("#new")
     page.value("window.heard = []; new MutationObserver(all => all.forEach(m => m.addedNodes.forEach(n => heard.push(n.textContent)))).observe(document.getElementById('spoken'), { childList: true })")
     go = threading.Event()
-    page.say("talk", [{"reasoning_content": "secret thoughts. "}, "The **first** sentence. The ", *["sec", "ond"], go.wait, " one! ```not a fence``` and [a link](https://e.x/long)\n", "```py\nx = 1. y\n", "z\n```\n", "No end", *END], wait=False)
+    page.say("talk", [{"reasoning_content": "secret thoughts. "}, "The **first** sentence. The ", *["sec", "ond"], go.wait, " one! ```not a fence``` and [a link](https://e.x/long)\n", "```py\nx = 1. y\n", lambda: time.sleep(1.6), "z\n```\n", "No end", *END], wait=False)
     page.until("heard.includes('The first sentence.')")
     check(page.value("heard") == ["Sent", "Reasoning.", "The first sentence."], f"heard: {page.value('heard')}")
     go.set()
@@ -733,13 +739,16 @@ def large(page):
     code = "```c\n" + "".join(f"  int value_{k} = {k};  // a line of code\n" for k in range(2500)) + "```\n"
     for name, text in (("prose", prose), ("code", code)):
         check(len(text) > 98000, f"{name} is small")
-        page.value("""(() => { let last = performance.now(); window.frames_ = []; window.making = 0; window.measuring = true;
+        page.value("""(() => { let last = performance.now(); window.frames_ = []; window.making = 0; window.painted = 0; window.measuring = true;
+          const paintOnce = paintNow; paintNow = view => { painted++; paintOnce(view); };
           const made = document.createElement; document.createElement = function(...a) { making++; return made.apply(document, a); };
-          requestAnimationFrame(function f() { const now = performance.now(); frames_.push(now - last); last = now; if (measuring) requestAnimationFrame(f); else document.createElement = made; }); })()""")
+          requestAnimationFrame(function f() { const now = performance.now(); frames_.push(now - last); last = now; if (measuring) requestAnimationFrame(f); else { document.createElement = made; paintNow = paintOnce; } }); })()""")
         pieces = [text[k:k + 40] for k in range(0, len(text), 40)]
         page.say(name, [step for k, piece in enumerate(pieces) for step in ([piece] if k % 20 else [piece, lambda: time.sleep(0.02)])] + END, wait=False)
         page.until(IDLE, 60)
         page.value("measuring = false")
+        painted, seen = page.value("[painted, frames_.length]")
+        check(3 < painted <= seen + 1, f"{name}: shown {painted} times in {seen} frames")  # and once when it is whole
         frames, made = page.value("frames_.slice(3).sort((a, b) => a - b)"), page.value("making")
         elements = page.value(SAID + ".querySelectorAll('*').length")
         length = page.value(SAID + ".textContent.length")
@@ -750,11 +759,80 @@ def large(page):
         check(made < 5 * elements + 500, f"{name}: {made} elements made for {elements}")
 
 
+class Program:
+    """linnet-server itself, with a model that says what is scripted and the assistant's, which calls tools."""
+
+    def __init__(self, program, folder):
+        template = ("{% for m in messages %}[{{ m.role }}]{% if m.role == 'assistant' and m.reasoning_content %}<hm>{{ m.reasoning_content }}</hm>{% endif %}{{ m.content }}{% endfor %}"
+                    "{% if add_generation_prompt %}[assistant]{% endif %}")
+        said = [("<hm>", True), ("\nIt says hello.", False), ("</hm>", True), ("\n\nThe **first", False), ("** and <script>hit(1)</script>", False), ("\n\n- one", False), ("\n- two \u263a", False), ("\n```c\nint x;", False), ("\n```", False)]
+        scripted_model.make(folder + "/scripted", {"]": said}, template)
+        self.process = subprocess.Popen([program, "-m", "scripted=" + folder + "/scripted", "-m", "assistant=" + str(ROOT / "examples/assistant/model/linnet-assistant.gguf"), "--port", "0", "--api-key", "s3cret", "--no-cache",
+                                         "--prefix-cache", "16", "--threads", "1", "--temp", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.address = None
+        for line in self.process.stdout:
+            if "listening at" in line:
+                self.address = re.search(r"http://\S+", line)[0]
+                break
+        if not self.address:
+            raise RuntimeError("linnet-server tells no address")
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def url(self):
+        return self.address
+
+
+def real(program):
+    with tempfile.TemporaryDirectory() as folder:
+        server = Program(program, folder)
+        try:
+            with urllib.request.urlopen(server.url()) as reply:
+                check(reply.read() == PAGE.read_bytes() and reply.headers["Content-Security-Policy"] == POLICY, "another page, or another policy")
+            with Visitor(server, "document.querySelector('#ask-key').open") as page:
+                page.keys("s3cret")
+                page.press("Enter", 13)
+                page.until("!document.getElementById('model').hidden && server.model === 'scripted'")
+                hello = "Hello, and something more, so that the prompt has pages which the prefix cache can keep."
+                page.say(hello)
+                check(page.value(SAID + ".innerHTML").startswith("<p>The <strong>first</strong> and &lt;script&gt;hit(1)&lt;/script&gt;</p><ul class=\"\"><li class=\"\"><p>one</p></li>"), page.value(LAST + ".innerHTML"))
+                check(page.value(f"{SAID}.querySelector('pre').textContent") == "int x;", "code")
+                page.click(LAST + ".querySelector('summary')")
+                page.until(f"{LAST}.querySelector('details .text').textContent === 'It says hello.'")
+                numbers = page.value(LAST + ".querySelector('.figures').textContent")
+                check(re.fullmatch(r"[\d.]+ tokens/s · \d+ tokens · first after [\d.]+ m?s · prompt \d+ at [\d.]+ tokens/s", numbers), f"figures: {numbers}")
+                page.click(page.button("Regenerate"))
+                page.until(f"{IDLE} && /, \\d+ cached$/.test({LAST}.querySelector('.figures').textContent)")
+                page.until(r"/context \d+ of \d+ tokens/.test(document.querySelector('footer').textContent) && /memory [\d.]+ MB/.test(document.querySelector('footer').textContent)")
+                check(set(page.value("[...document.querySelectorAll('#memory dt')].map(x => x.textContent)")) >= {"weights", "session", "prefix cache"}, "memory by purpose")
+                page.say("And again?")  # the answer before is part of the prompt
+                check(page.value(SAID + ".querySelector('pre').textContent") == "int x;" and not page.value("window.hits"), "the second turn")
+
+                page.click("#new")
+                page.value("(m => { m.value = 'assistant'; m.dispatchEvent(new Event('change')); })(document.getElementById('model'))")
+                page.say("set a timer for ten minutes")
+                card = page.value(f"(c => [c.querySelector('summary').textContent, JSON.parse(c.querySelector('pre').textContent)])({LAST}.querySelector('.fold.call'))")
+                check(card == ["Calls set_timer", {"minutes": 10}], f"a call: {card}")
+                page.value(f"{LAST}.querySelector('textarea').focus()")
+                page.keys('{"ok": true}')
+                page.click(page.button("Send result"))
+                page.until(f"{IDLE} && document.querySelectorAll('.message').length === 4")
+                check(page.value(SAID + ".textContent") and page.value(LAST + ".querySelector('.ended').hidden"), "no answer to a result: " + page.value(LAST + ".innerText"))
+                check([e for e in page.errors if "status of 401" not in e] == [], f"errors in the console: {page.errors}")
+                server.process.terminate()
+                check(server.process.wait(30) == 0, "how the server ended")
+                page.say("still there?")
+                check("does not answer" in page.value(LAST + ".innerText"), "a server that has ended")
+        finally:
+            server.process.kill()
+            server.process.wait()
+
+
 def main():
     if not browser.find():
         print("skipped: test_server_page: no Chromium")
         return 77
-    pictures = sys.argv[1] if len(sys.argv) > 1 else None
+    program = next((a for a in sys.argv[1:] if os.path.isfile(a)), None)
+    pictures = next((a for a in sys.argv[1:] if os.path.isdir(a)), None)
     try:
         text = PAGE.read_text(encoding="utf-8")
         check(len(text.encode()) < 60000, "the page is larger than 60 kB")
@@ -775,6 +853,10 @@ def main():
             check("does not answer" in page.value(LAST + ".innerText"), "a server that is gone")
         key_needed(Server())
         hostile(Server(policy=False))
+        if program:
+            real(program)
+        else:
+            print("test_server_page: without linnet-server, which is not built")
     except RuntimeError as e:
         print(f"test_server_page: {e}", file=sys.stderr)
         return 1
@@ -782,4 +864,5 @@ def main():
     return 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

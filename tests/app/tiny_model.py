@@ -46,13 +46,37 @@ def tokenizer():
     }
 
 
-def make(out):
-    source = Path(__file__).parent.parent / "golden" / "llama"
+def make(out, golden="llama", **config):
+    """Of another golden, whose vocabulary is smaller: rows of its embedding stand there again, turned by a place each time."""
+    source = Path(__file__).parent.parent / "golden" / golden
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("config.json", "generation_config.json", "model.safetensors"):
-        shutil.copy(source / name, out / name)
+    settings = {**json.loads((source / "config.json").read_text()), **config}
     (out / "tokenizer.json").write_text(json.dumps(tokenizer()), encoding="utf-8")
+    if golden == "llama":
+        for name in ("generation_config.json", "model.safetensors"):
+            shutil.copy(source / name, out / name)
+    else:
+        data = (source / "model.safetensors").read_bytes()
+        n = 8 + int.from_bytes(data[:8], "little")
+        head, tensors = json.loads(data[8:n]), b""
+        head.pop("__metadata__", None)
+        for name, tensor in head.items():
+            begin, end = tensor["data_offsets"]
+            values = data[n + begin:n + end]
+            if name == "model.embed_tokens.weight":
+                rows = tensor["shape"][0]
+                width = len(values) // rows
+                for i in range(rows, 3 + len(BYTE_ID)):
+                    row = values[i % rows * width:][:width]
+                    values += row[2 * (i // rows):] + row[:2 * (i // rows)]
+                tensor["shape"][0] = 3 + len(BYTE_ID)
+            tensor["data_offsets"] = [len(tensors), len(tensors) + len(values)]
+            tensors += values
+        text = json.dumps(head).encode()
+        (out / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + tensors)
+        settings["vocab_size"] = 3 + len(BYTE_ID)
+    (out / "config.json").write_text(json.dumps(settings))
     return out
 
 
