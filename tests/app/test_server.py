@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,19 @@ def plain_model(out, context=32768):
     config = json.loads((out / "config.json").read_text())
     config["max_position_embeddings"] = context
     (out / "config.json").write_text(json.dumps(config))
+    return out
+
+
+def broken_model(out, token):
+    """The same, but that one token overflows: it alone has something where the first layer's values multiply by 3e38."""
+    plain_model(out)
+    data = bytearray((out / "model.safetensors").read_bytes())
+    n = struct.unpack("<Q", data[:8])[0]
+    at = {name: 8 + n + t["data_offsets"][0] for name, t in json.loads(data[8:8 + n]).items() if "data_offsets" in t}
+    for i in range(259):
+        struct.pack_into("<f", data, at["model.embed_tokens.weight"] + i * 64 * 4, float(i == token))
+    struct.pack_into("<f", data, at["model.layers.0.self_attn.v_proj.weight"], 3e38)
+    (out / "model.safetensors").write_bytes(data)
     return out
 
 
@@ -411,6 +425,23 @@ def check_exact(model, words, most, context, count):
     print(f"{model.name}: {count} requests alone and together: the same; {preempted:.0f} preempted, {cached:.0f} tokens taken from the cache")
 
 
+def check_not_finite(folder):
+    """What cannot be computed fails alone, in the middle of a batch, and leaves nothing behind."""
+    bad = 200
+    with Server(broken_model(folder / "broken", bad), "--weights", "f32", "--parallel", "4", "-c", "512") as s:
+        good = [{"prompt": [3 + i] * (20 + 30 * i), "max_tokens": 150, "temperature": 1, "seed": i, "ignore_eos": True, "logprobs": 2, "logit_bias": {str(bad): -100}} for i in range(3)]
+        want = [essence(s.good(TEXT, body)) for body in good]
+        wrong = [{"prompt": [9] * n + [bad] + [9] * 5, "max_tokens": 5} for n in (0, 40, 300)] + [{"prompt": [9], "max_tokens": 5, "logit_bias": {str(bad): 100}, "ignore_eos": True}]
+        for _ in range(3):
+            calls = [lambda b=b: s.good(TEXT, b) for b in good] + [lambda b=b: s.post(TEXT, b) for b in wrong for _ in range(3)]
+            answers = at_once(calls)
+            assert [essence(a) for a in answers[:3]] == want
+            for a in answers[3:]:
+                assert a.status == 500 and a.json()["error"]["code"] == "not_finite", a
+        m = s.idle()
+        assert m["requests_failed_total"] == 36, m
+
+
 WORDS = "set a timer for ten minutes turn on the light in kitchen what is time weather play music stop volume".split()
 
 
@@ -421,6 +452,7 @@ def part_exact(folder):
             check_exact(model, ["abc", "bcd", "a b", "{}", "0123", "x y z", "the"], 60, 512, 40)
         else:
             print(f"skipped: there is no tests/golden/{golden}")
+    check_not_finite(folder)
     # What several ask with the same beginning is computed once.
     with Server(plain_model(folder / "plain"), "-c", 4096) as s:
         start = "".join(random.Random(6).choice("abcdef ") for _ in range(1500))
