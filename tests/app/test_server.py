@@ -774,7 +774,7 @@ class Soak:
         before = self.held()
         at_once([self.client] * 64)
         end = time.monotonic() + 20 * SLOW
-        while any(a > b for a, b in zip(after := self.held(), before)) and time.monotonic() < end:
+        while any(map(int.__gt__, (after := self.held()), before)) and time.monotonic() < end:
             time.sleep(0.05)
             self.s.ask("GET", "/health")  # libmicrohttpd closes some sockets when it next has something to do
             time.sleep(0.05)
@@ -782,7 +782,7 @@ class Soak:
         plan = sum(v for k, v in m.items() if k.startswith("memory_bytes:"))
         above = (self.s.memory("VmHWM") - plan) / 1e6
         print(f"{self.count} requests: {self.outcomes}; {m['requests_preempted_total']:.0f} preempted, {m['requests_cancelled_total']:.0f} cancelled; RSS at most {self.s.memory('VmHWM') / 1e6:.0f} MB, plan {plan / 1e6:.0f} MB, with all of the prefix cache")
-        assert all(a <= b for a, b in zip(after, before)), (before, after)
+        assert not any(map(int.__gt__, after, before)), (before, after)
         assert m["requests_failed_total"] == 0 and m["body_bytes"] == 0, m
         if PLAIN:
             touched = plan - m["memory_bytes:prefix_cache"] + m["prefix_cache_used_bytes"]
