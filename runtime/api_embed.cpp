@@ -1,4 +1,6 @@
 // The C ABI of embeddings: checks arguments, calls inward. Apart from api.cpp, so that a program that makes none links none of it.
+#include <cstring>
+
 #include "embed.h"
 #include "params.h"
 
@@ -53,7 +55,7 @@ linnet_status linnet_embed_prompt(const linnet_view* file, uint32_t i, linnet_vi
     key.remove_prefix(kPrefix.size());
     *name = {key.data(), key.size()};
     *text = {v.text.data(), v.text.size()};
-    if (is_default) *is_default = key == by_default;
+    if (is_default) *is_default = key.size() == by_default.size() && !std::memcmp(key.data(), by_default.data(), key.size());
     return LINNET_OK;
   }
   return fail(err, LINNET_BAD_ARG, "embed: there is no prompt ", i, ", the file has ", n);

@@ -182,8 +182,8 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   const CacheChoice choice = {model, p};
   if (!f.cache.layout_in(arena, places.own,
                          {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep,
-                          spec.window_chunks != 0, spec.bidirectional != 0, model.backend, &choice, cache_layer,
-                          p.n_checkpoints == LINNET_CHECKPOINTS_NONE ? 0 : p.n_checkpoints, p.checkpoint_every}))
+                          spec.window_chunks != 0, model.backend, &choice, cache_layer,
+                          p.n_checkpoints == LINNET_CHECKPOINTS_NONE ? 0 : p.n_checkpoints, p.checkpoint_every, spec.bidirectional != 0}))
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);

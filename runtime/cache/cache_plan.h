@@ -30,11 +30,11 @@ struct CachePlan {
   uint32_t n_layers, n_sequences, n_context, n_pool, n_chunk, n_rollback;
   uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
   bool chunked;                // windows are chunks
-  bool bidirectional;          // rows see what lies behind them, too
   const Backend* backend;
   const void* of;  // whatever the next one reads
   CacheLayer (*layer)(const void* of, uint32_t i);
   uint32_t n_checkpoints = 0, checkpoint_every = 1;  // of states: how many of a sequence, and tokens from one to the next
+  bool bidirectional = false;                        // rows see what lies behind them, too
 };
 
 }  // namespace linnet

@@ -49,7 +49,7 @@ Rows random_rows(const Shape& s, uint32_t seed) {
 // All rows, appended and attended to in calls of `chunk`. (kTokens, n_heads * head_dim)
 std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint32_t n_threads, uint32_t chunk) {
   KvCache kv{};
-  const CachePlan plan = {1, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, false, &cpu_backend, &c, layer_of};
+  const CachePlan plan = {1, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &c, layer_of};
   Kernels kernels{};
   linnet_error err{};
   Arena counted;
