@@ -126,7 +126,7 @@ tool_answers() { # folder, command...
 stage "format" ./tests/format.sh
 stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 300 || echo 10)"
 stage "fuzz" tests fuzz -L fuzz
-tool='^(test_cli|test_habits|test_manual|test_assistant_app|test_activations|test_characters|test_templates|test_schemas|test_schema_texts|test_sampling)$' # of whole programs, figures and sweeps: minutes with sanitizers
+tool='^(test_server_clients|test_server_packages|test_server_disk|test_cli|test_habits|test_manual|test_assistant_app|test_activations|test_characters|test_templates|test_schemas|test_schema_texts|test_sampling)$' # of whole programs, figures and sweeps: minutes with sanitizers
 [ -z "$full" ] || tool='^$'
 stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz -E "$tool"
 if [ -n "$full" ]; then
