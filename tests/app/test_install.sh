@@ -20,7 +20,7 @@ mv "$work/first" "$work/prefix" # an installed tree may be moved
 (cd "$work/prefix" && find . -type f -o -type l | sed -n 's|^\./||p' | sort) >"$work/installed"
 while read -r file; do
   case $file in
-  bin/linnet | bin/linnet-assistant | include/linnet*.h) ;;
+  bin/linnet | bin/linnet-assistant | bin/linnet-server | include/linnet*.h) ;;
   lib/liblinnet* | lib/pkgconfig/linnet*.pc | lib/cmake/linnet/*.cmake | lib64/* | lib/*-linux-gnu*/*linnet*) ;;
   share/linnet/linnet.json | share/linnet/configs/*.yaml | share/linnet/configs/README.md) ;;
   share/linnet/assistant/tools.json | share/linnet/assistant/assistant.yaml | share/linnet/assistant/model/linnet-assistant.gguf) ;;
