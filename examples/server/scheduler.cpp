@@ -15,7 +15,7 @@ constexpr size_t kRecent = 32;                          // prompts that are reme
 constexpr size_t kWorthKeeping = 32;                    // tokens in common that are worth a piece of their own
 constexpr size_t kTurn = 1024;                          // tokens of a key before another's turn
 constexpr double kSlower = 1.7;                         // how much longer a pass may take by the prompts in it
-constexpr uint32_t kFirstRows = 16, kLeastRows = 4;     // of prompts beside answers, until it is known how long they take
+constexpr uint32_t kLeastRows = 4;                      // of prompts beside answers
 constexpr size_t kKeeping = 256;                        // sequences that wait to be written to the disk
 constexpr auto kImport = std::chrono::milliseconds(4);  // of what was read from it, between two passes
 constexpr auto kFlush = std::chrono::seconds(10);       // for what is not written yet, at the end
@@ -647,9 +647,7 @@ void Scheduler::sweep() {
 uint32_t Scheduler::prompt_rows() const {
   const uint32_t most = options_.session.n_chunk ? options_.session.n_chunk : 256;
   if (options_.rows) return std::min(options_.rows, most);
-  if (answer_pass_s_ <= 0 || prompt_row_s_ <= 0) return std::min(kFirstRows, most);
-  const double rows = (kSlower - 1) * answer_pass_s_ / prompt_row_s_;
-  return static_cast<uint32_t>(std::clamp(rows, static_cast<double>(kLeastRows), static_cast<double>(most)));
+  return static_cast<uint32_t>(std::clamp(rows_beside_, static_cast<double>(std::min(kLeastRows, most)), static_cast<double>(most)));
 }
 
 bool Scheduler::pass() {
@@ -696,8 +694,13 @@ bool Scheduler::pass() {
   double seconds = 0;
   const bool all = compute(rows_, &seconds);
   if (all && n_answers && !n_prompt_rows) average(&answer_pass_s_, seconds);
-  if (all && n_answers && n_prompt_rows && answer_pass_s_ > 0)
-    average(&prompt_row_s_, std::max(seconds - answer_pass_s_, 1e-9) / static_cast<double>(n_prompt_rows));
+  // By steps towards the time that is wanted: what a row costs depends on how many there are (the first ones hide behind the weights'
+  // read).
+  if (all && n_answers && n_prompt_rows && answer_pass_s_ > 0) {
+    const double step = std::clamp(kSlower * answer_pass_s_ / seconds, 0.7, 1.2),
+                 most = options_.session.n_chunk ? options_.session.n_chunk : 256;
+    if (step < 1 || n_prompt_rows >= prompt_rows()) rows_beside_ = std::clamp(rows_beside_ * step, static_cast<double>(kLeastRows), most);
+  }
   for (Active* a : in_pass_)
     if (!a->over && a->rows) after_pass(a);
   return true;

@@ -204,8 +204,9 @@ class Scheduler {
   DiskCache::Hash model_hash_;
   std::deque<std::vector<int32_t>> recent_;  // prompts: what two have in common a third one may have, too
   size_t pool_ = 0, reserved_ = 0;
-  bool cancel_left_ = false;                     // a cancel may wait for the next call on the session
-  double answer_pass_s_ = 0, prompt_row_s_ = 0;  // moving averages
+  bool cancel_left_ = false;  // a cancel may wait for the next call on the session
+  double answer_pass_s_ = 0;  // of a pass without prompts, a moving average
+  double rows_beside_ = 16;   // of prompts beside answers
   std::vector<linnet_rows> rows_;
   std::vector<Active*> in_pass_;
 
