@@ -54,14 +54,6 @@ constexpr char kUsage[] =
     "      --no-cache           packed models are not kept for the next start\n"
     "      --help, --version\n";
 
-struct Arguments {
-  int argc;
-  char** argv;
-  int at = 1;
-  std::string name, value;
-  bool has_value = false;
-};
-
 [[noreturn]] void usage_error(const std::string& text) {
   std::fprintf(stderr, "linnet: serve: %s; see linnet serve --help\n", text.c_str());
   std::exit(2);

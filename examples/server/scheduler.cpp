@@ -135,7 +135,6 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   status_.slots.resize(n_slots_);
   status_.session_bytes = session_memory_.bytes;
   status_.prefix_bytes = prefix_ ? prefix_memory_.bytes : 0;
-  status_.idle_since = Clock::now();
   over_ = false;
   thread_ = std::thread([this] { work(); });
   return true;
@@ -247,7 +246,6 @@ void Scheduler::work() {
     auto until = Clock::time_point::max();
     for (const Entry& a : active_) until = std::min(until, a->job->deadline);
     for (const Entry& a : waiting_) until = std::min(until, a->job->deadline);
-    if (active_.empty() && waiting_.empty()) status_.idle_since = Clock::now();
     const auto woken = [this] { return looked_ || dropping_ || (stopping_ && waiting_.empty() && active_.empty()); };
     if (until == Clock::time_point::max())
       wake_.wait(lock, woken);
@@ -631,8 +629,6 @@ void Scheduler::finish(Active* a, End end, const Refusal& why) {
     --key_of(a->job->key).running;
     status_.n_failed += end == End::kFailed;
     status_.n_cancelled += end == End::kGone;
-    status_.prompt_s += c.prompt_ms / 1e3;
-    status_.drawing_s += c.drawing_ms / 1e3;
   }
   tell(a->job.get(), end, why);
 }
@@ -645,7 +641,7 @@ void Scheduler::sweep() {
 // ------------------------------------------------------------------------------------------------------------------------------
 
 uint32_t Scheduler::prompt_rows() const {
-  const uint32_t most = options_.session.n_chunk ? options_.session.n_chunk : 256;
+  const uint32_t most = chunk();
   if (options_.rows) return std::min(options_.rows, most);
   return static_cast<uint32_t>(std::clamp(rows_beside_, static_cast<double>(std::min(kLeastRows, most)), static_cast<double>(most)));
 }
@@ -666,7 +662,7 @@ bool Scheduler::pass() {
     }
   }
   const size_t n_answers = in_pass_.size();
-  uint32_t left = n_answers ? prompt_rows() : options_.session.n_chunk ? options_.session.n_chunk : 256;
+  uint32_t left = n_answers ? prompt_rows() : chunk();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::stable_sort(prompts.begin(), prompts.end(), [this](const Active* x, const Active* y) {
@@ -697,9 +693,8 @@ bool Scheduler::pass() {
   // By steps towards the time that is wanted: what a row costs depends on how many there are (the first ones hide behind the weights'
   // read).
   if (all && n_answers && n_prompt_rows && answer_pass_s_ > 0) {
-    const double step = std::clamp(kSlower * answer_pass_s_ / seconds, 0.7, 1.2),
-                 most = options_.session.n_chunk ? options_.session.n_chunk : 256;
-    if (step < 1 || n_prompt_rows >= prompt_rows()) rows_beside_ = std::clamp(rows_beside_ * step, static_cast<double>(kLeastRows), most);
+    const double step = std::clamp(kSlower * answer_pass_s_ / seconds, 0.7, 1.2), least = std::min(kLeastRows, chunk());
+    if (step < 1 || n_prompt_rows >= prompt_rows()) rows_beside_ = std::clamp<double>(rows_beside_ * step, least, chunk());
   }
   for (Active* a : in_pass_)
     if (!a->over && a->rows) after_pass(a);

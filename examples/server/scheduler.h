@@ -117,10 +117,9 @@ class Scheduler {
     std::vector<Slot> slots;
     uint64_t n_prompt_tokens = 0, n_cached_tokens = 0, n_drawn_tokens = 0, n_passes = 0, n_jobs = 0, n_refused = 0, n_cancelled = 0,
              n_failed = 0, n_preempted = 0, n_disk_tokens = 0;
-    double prompt_s = 0, drawing_s = 0, pass_s = 0;
+    double pass_s = 0;
     size_t session_bytes = 0, prefix_bytes = 0, prefix_used = 0;
     std::string no_prefix;  // why there is no prefix cache
-    Clock::time_point idle_since;
   };
   Status status() const;
   uint32_t n_context() const { return n_context_; }
@@ -179,6 +178,7 @@ class Scheduler {
   bool to_disk();
   void flush_disk();
   bool computed_elsewhere(const Active& a);
+  uint32_t chunk() const { return options_.session.n_chunk ? options_.session.n_chunk : 256; }  // rows of a prompt at a time
   uint32_t prompt_rows() const;
   Key& key_of(size_t key);
   double weight_of(size_t key) const;

@@ -63,7 +63,8 @@ bool Service::read_job(Fields* f, Exchange& exchange, const Served& served, Gene
   out->weight = priority == "high" ? 4 : priority == "low" ? 0.25 : 1;
   const std::string user = f->text("user");
   out->key = exchange.key;
-  if (settings_.fair_by_user && !user.empty()) out->key = settings_.http.keys.size() + 1 + std::hash<std::string>{}(user) % 65536;
+  if (settings_.fair_by_user && !user.empty())
+    out->key = settings_.http.keys.size() + 1 + std::hash<std::string>{}(std::to_string(exchange.key) + "\n" + user) % 65536;
   return f->ok();
 }
 

@@ -24,7 +24,6 @@ struct Settings {
   double temperature = 1;     // of requests that say none: OpenAI's
   bool states = false;        // /v1/state is there
   bool fair_by_user = false;  // "user" of a request tells who asks, beside its key
-  bool logs_text = false;
 };
 
 class Service {
