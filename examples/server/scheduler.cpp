@@ -348,7 +348,7 @@ bool Scheduler::computed_elsewhere(const Active& a) {
   if (!prefix_ || a.begun || !a.job->cache) return false;
   for (const Entry& other : active_) {
     if (other->prompt_done || other->over || !other->job->cache) continue;
-    const size_t n = common(other->job->prompt, a.job->prompt);
+    const size_t n = std::min(common(other->job->prompt, a.job->prompt), a.job->prompt.size() - states_);
     if (n < kWorthKeeping || n <= other->computed) continue;
     if (const auto at = std::lower_bound(other->keep.begin(), other->keep.end(), n); at == other->keep.end() || *at != n)
       other->keep.insert(at, n);
@@ -472,7 +472,11 @@ void Scheduler::begin(Entry entry) {
       if (n < n_prompt) most = std::max(most, n);
     }
     if (most > a.computed + kWorthKeeping) a.keep.push_back(most);
-    a.keep.push_back(n_prompt);
+    // The same prompt needs its last token computed for the logits, and states go on from where one was kept alone.
+    if (!states_)
+      a.keep.push_back(n_prompt);
+    else if (prefix_ && job.cache)
+      a.keep.push_back(n_prompt - 1);
     std::sort(a.keep.begin(), a.keep.end());
     if (std::find(recent_.begin(), recent_.end(), job.prompt) == recent_.end()) recent_.push_back(job.prompt);
     if (recent_.size() > kRecent) recent_.pop_front();

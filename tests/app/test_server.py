@@ -442,6 +442,21 @@ def check_not_finite(folder):
         assert m["requests_failed_total"] == 36, m
 
 
+def check_identical(model):
+    """A prompt that came before has one token left to compute, whatever the layers keep; also of those that come at once."""
+    r = random.Random(8)
+    bodies = [{"prompt": [r.randrange(3, 67) for _ in range(n)], "max_tokens": 20, "temperature": 1, "seed": n, "ignore_eos": True, "logprobs": 2} for n in (200, 333, 2)]
+    with Server(model, "-c", 1024, "--prefix-cache", "0") as s:
+        want = [essence(s.good(TEXT, body)) for body in bodies]
+    with Server(model, "-c", 1024) as s:
+        for body, right in zip(bodies, want):
+            n = len(body["prompt"])
+            answers = at_once([lambda b=body: s.good(TEXT, b) for _ in range(3 if n == 333 else 1)]) + [s.good(TEXT, body)]
+            assert all(essence(a) == right for a in answers), (model, n, answers, right)
+            cached = sorted(a["usage"]["prompt_tokens_details"]["cached_tokens"] for a in answers)
+            assert cached == [0] + [n - 1] * (len(answers) - 1), (model, n, cached)
+
+
 WORDS = "set a timer for ten minutes turn on the light in kitchen what is time weather play music stop volume".split()
 
 
@@ -452,6 +467,10 @@ def part_exact(folder):
             check_exact(model, ["abc", "bcd", "a b", "{}", "0123", "x y z", "the"], 60, 512, 40)
         else:
             print(f"skipped: there is no tests/golden/{golden}")
+    for golden in ["lfm2", "qwen3-5", "granite4-h", "mamba2", "kimi-linear", "gemma3", "mistral-window"][:7 if FULL else 3]:
+        if model := hybrid_model(folder / f"{golden}-again", golden):
+            check_identical(model)
+    check_identical(BUNDLED)
     check_not_finite(folder)
     # What several ask with the same beginning is computed once.
     with Server(plain_model(folder / "plain"), "-c", 4096) as s:
