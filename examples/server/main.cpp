@@ -109,6 +109,19 @@ unsigned cpus() {
   return sched_getaffinity(0, sizeof set, &set) ? 1 : static_cast<unsigned>(CPU_COUNT(&set));
 }
 
+void print_plan(const Models::Known& k) {
+  if (!k.served) {
+    std::printf("%s: %.1f MB by its plan, loaded when it is asked for\n", k.name.c_str(), static_cast<double>(k.plan_bytes) / 1e6);
+    return;
+  }
+  const Served& m = *k.served;
+  const Scheduler::Status status = m.scheduler.status();
+  std::printf("%s: %u sequences of %u positions; memory: file %.1f MB, model %.1f MB, session %.1f MB, prefix cache %.1f MB%s%s\n",
+              k.name.c_str(), m.scheduler.n_sequences(), m.scheduler.n_context(), static_cast<double>(m.model->file_bytes()) / 1e6,
+              static_cast<double>(m.model->memory_bytes()) / 1e6, static_cast<double>(status.session_bytes) / 1e6,
+              static_cast<double>(status.prefix_bytes) / 1e6, status.no_prefix.empty() ? "" : ": ", status.no_prefix.c_str());
+}
+
 int serve(int argc, char** argv) {
   Settings s;
   s.models.scheduler.session.n_sequences = 4;
@@ -254,18 +267,9 @@ int serve(int argc, char** argv) {
   Service service;
   std::string why;
   if (!service.start(s, &why)) return std::fprintf(stderr, "linnet: serve: %s\n", why.c_str()), 1;
-  for (const auto& k : service.models().list()) {
-    if (!k.served) {
-      std::printf("%s: %.1f MB by its plan, loaded when it is asked for\n", k.name.c_str(), static_cast<double>(k.plan_bytes) / 1e6);
-      continue;
-    }
-    const Served& m = *k.served;
-    const Scheduler::Status status = m.scheduler.status();
-    std::printf("%s: %u sequences of %u positions; memory: file %.1f MB, model %.1f MB, session %.1f MB, prefix cache %.1f MB%s%s\n",
-                k.name.c_str(), m.scheduler.n_sequences(), m.scheduler.n_context(), static_cast<double>(m.model->file_bytes()) / 1e6,
-                static_cast<double>(m.model->memory_bytes()) / 1e6, static_cast<double>(status.session_bytes) / 1e6,
-                static_cast<double>(status.prefix_bytes) / 1e6, status.no_prefix.empty() ? "" : ": ", status.no_prefix.c_str());
-  }
+  service.models().look([](const auto& all) {
+    for (const auto& k : all) print_plan(k);
+  });
   const bool v6 = s.http.address.find(':') != std::string::npos;
   std::printf("listening at http://%s%s%s:%d/\n", v6 ? "[" : "", s.http.address.c_str(), v6 ? "]" : "", service.port());
   std::fflush(stdout);
