@@ -178,6 +178,7 @@ bool Scheduler::submit(std::vector<std::shared_ptr<Job>> jobs, Refusal* why) {
     status_.n_jobs += entries.size();
     for (Entry& entry : entries) {
       entry->order = ++order_;
+      entry->first_pass = status_.n_passes;
       waiting_.push_back(std::move(entry));
     }
     status_.waiting = waiting_.size();
@@ -358,14 +359,15 @@ bool Scheduler::computed_elsewhere(const Active& a) {
 }
 
 // Start-time fair queueing (Goyal, Vin and Cheng 1996) with tokens as cost (as VTC: Sheng et al. 2024): the key that was served least, its
-// oldest request.
+// oldest request. Who comes begins where the others are, and has less running than who floods.
 size_t Scheduler::next_waiting() const {
   size_t best = waiting_.size();
   for (size_t i = 0; i < waiting_.size(); ++i) {
     const size_t key = waiting_[i]->job->key;
     const Key& k = keys_.at(key);
     if (waiting_[i]->skipped || waiting_[i]->job->paused || (options_.max_key && k.running >= options_.max_key)) continue;
-    if (best == waiting_.size() || (key != waiting_[best]->job->key && k.served < keys_.at(waiting_[best]->job->key).served)) best = i;
+    const Key* const other = best == waiting_.size() ? nullptr : &keys_.at(waiting_[best]->job->key);
+    if (!other || (other != &k && (k.served != other->served ? k.served < other->served : k.running < other->running))) best = i;
   }
   return best;
 }
@@ -782,6 +784,7 @@ void Scheduler::draw(Active* a) {
     a->prompt_done = true;
     a->prompted = Clock::now();
     job.counts.prompt_ms = ms_between(a->started, a->prompted);
+    job.counts.n_passes = status_.n_passes - a->first_pass;  // which this thread alone counts
     if (!job.on_prompt()) return finish(a, End::kListener, {});
   }
   linnet_error err = {};

@@ -146,7 +146,7 @@ def idle(folder):
         time.sleep(0.5)
         before = wakes(s)
         time.sleep(1.5)
-        assert wakes(s) == before, (before, wakes(s))
+        assert not PLAIN or wakes(s) == before, (before, wakes(s))
         assert essence(s.good(TEXT, {k: v for k, v in ask("").items() if k != "model"})) == right
 
 
