@@ -47,14 +47,14 @@ void Models::stop(std::chrono::milliseconds wait) {
   }
 }
 
-// What the model takes loaded, before anything of it is: weights, tables, session, prefix cache.
+// What the model takes loaded, before anything of it is: weights, tables, session, prefix cache, grammars.
 bool Models::plan(Entry* e, std::string* why) const {
   Model::Options shape = e->options;
   shape.shape_only = true;
   Model model;
   size_t bytes = 0;
   if (!model.open(shape, why) || !Scheduler::plan(model, options_.scheduler, &bytes, why)) return false;
-  e->plan_bytes = model.file_bytes() + model.memory_bytes() + bytes;
+  e->plan_bytes = model.file_bytes() + model.memory_bytes() + bytes + e->options.grammar_bytes;
   return true;
 }
 

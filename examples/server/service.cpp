@@ -198,18 +198,21 @@ std::string Service::metrics() const {
 
 std::string Service::metrics_of(const std::vector<Models::Known>& all) const {
   std::string out;
-  const auto put = [&](const char* name, const char* type, const char* help, auto value) {
+  const auto put_model = [&](const char* name, const char* type, const char* help, auto value) {
     (((((((out += "# HELP linnet_") += name) += ' ') += help) += "\n# TYPE linnet_") += name) += ' ') += type;
     out += '\n';
     for (const auto& k : all) {
       const auto& m = k.served;
       if (!m) continue;
       char text[64];
-      std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value(m->scheduler.status())));
+      std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value(*m)));
       out += std::string("linnet_") + name + "{model=" + dump(json(m->id)) + "} " + text + "\n";
     }
   };
   using S = Scheduler::Status;
+  const auto put = [&](const char* name, const char* type, const char* help, auto value) {
+    put_model(name, type, help, [&](const Served& m) { return value(m.scheduler.status()); });
+  };
   put("requests_total", "counter", "Requests taken.", [](const S& s) { return s.n_jobs; });
   put("requests_refused_total", "counter", "Requests that found the queue full.", [](const S& s) { return s.n_refused; });
   put("requests_cancelled_total", "counter", "Requests whose client went away.", [](const S& s) { return s.n_cancelled; });
@@ -224,6 +227,8 @@ std::string Service::metrics_of(const std::vector<Models::Known>& all) const {
   put("passes_total", "counter", "Passes over the weights.", [](const S& s) { return s.n_passes; });
   put("pass_seconds_total", "counter", "Time in passes.", [](const S& s) { return s.pass_s; });
   put("prefix_cache_used_bytes", "gauge", "Bytes of the prefix cache that hold something.", [](const S& s) { return s.prefix_used; });
+  put_model("grammars_used_bytes", "gauge", "Bytes of grammars that are remembered or at work.",
+            [](const Served& m) { return m.model->grammars_used(); });
   put("disk_cached_tokens_total", "counter", "Of the cached tokens, those that came from the disk cache.",
       [](const S& s) { return s.n_disk_tokens; });
   if (const auto& disk = settings_.models.scheduler.disk) {
@@ -249,7 +254,8 @@ std::string Service::metrics_of(const std::vector<Models::Known>& all) const {
     const std::pair<const char*, size_t> parts[] = {{"weights", static_cast<size_t>(m->model->desc().weight_bytes)},
                                                     {"model", m->model->memory_bytes()},
                                                     {"session", s.session_bytes},
-                                                    {"prefix_cache", s.prefix_bytes}};
+                                                    {"prefix_cache", s.prefix_bytes},
+                                                    {"grammars", m->model->grammar_bytes()}};
     for (const auto& [purpose, bytes] : parts)
       out += "linnet_memory_bytes{model=" + dump(json(m->id)) + ",purpose=\"" + purpose + "\"} " + std::to_string(bytes) + "\n";
   }
