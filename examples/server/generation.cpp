@@ -82,7 +82,8 @@ json timings(const Counts& c) {
           {"predicted_n", c.n_drawn},
           {"predicted_ms", c.drawing_ms},
           {"predicted_per_second", per_second(n_drawn, c.drawing_ms)},
-          {"queue_ms", c.queue_ms}};
+          {"queue_ms", c.queue_ms},
+          {"passes", c.n_passes}};
 }
 
 // ---- jobs ------------------------------------------------------------------------------------------------------------------------------

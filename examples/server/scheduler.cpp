@@ -178,6 +178,7 @@ bool Scheduler::submit(std::vector<std::shared_ptr<Job>> jobs, Refusal* why) {
     status_.n_jobs += entries.size();
     for (Entry& entry : entries) {
       entry->order = ++order_;
+      entry->first_pass = status_.n_passes;
       waiting_.push_back(std::move(entry));
     }
     status_.waiting = waiting_.size();
@@ -348,7 +349,7 @@ bool Scheduler::computed_elsewhere(const Active& a) {
   if (!prefix_ || a.begun || !a.job->cache) return false;
   for (const Entry& other : active_) {
     if (other->prompt_done || other->over || !other->job->cache) continue;
-    const size_t n = common(other->job->prompt, a.job->prompt);
+    const size_t n = std::min(common(other->job->prompt, a.job->prompt), a.job->prompt.size() - states_);
     if (n < kWorthKeeping || n <= other->computed) continue;
     if (const auto at = std::lower_bound(other->keep.begin(), other->keep.end(), n); at == other->keep.end() || *at != n)
       other->keep.insert(at, n);
@@ -358,14 +359,15 @@ bool Scheduler::computed_elsewhere(const Active& a) {
 }
 
 // Start-time fair queueing (Goyal, Vin and Cheng 1996) with tokens as cost (as VTC: Sheng et al. 2024): the key that was served least, its
-// oldest request.
+// oldest request. Who comes begins where the others are, and has less running than who floods.
 size_t Scheduler::next_waiting() const {
   size_t best = waiting_.size();
   for (size_t i = 0; i < waiting_.size(); ++i) {
     const size_t key = waiting_[i]->job->key;
     const Key& k = keys_.at(key);
     if (waiting_[i]->skipped || waiting_[i]->job->paused || (options_.max_key && k.running >= options_.max_key)) continue;
-    if (best == waiting_.size() || (key != waiting_[best]->job->key && k.served < keys_.at(waiting_[best]->job->key).served)) best = i;
+    const Key* const other = best == waiting_.size() ? nullptr : &keys_.at(waiting_[best]->job->key);
+    if (!other || (other != &k && (k.served != other->served ? k.served < other->served : k.running < other->running))) best = i;
   }
   return best;
 }
@@ -472,7 +474,11 @@ void Scheduler::begin(Entry entry) {
       if (n < n_prompt) most = std::max(most, n);
     }
     if (most > a.computed + kWorthKeeping) a.keep.push_back(most);
-    a.keep.push_back(n_prompt);
+    // The same prompt needs its last token computed for the logits, and states go on from where one was kept alone.
+    if (!states_)
+      a.keep.push_back(n_prompt);
+    else if (prefix_ && job.cache)
+      a.keep.push_back(n_prompt - 1);
     std::sort(a.keep.begin(), a.keep.end());
     if (std::find(recent_.begin(), recent_.end(), job.prompt) == recent_.end()) recent_.push_back(job.prompt);
     if (recent_.size() > kRecent) recent_.pop_front();
@@ -778,6 +784,7 @@ void Scheduler::draw(Active* a) {
     a->prompt_done = true;
     a->prompted = Clock::now();
     job.counts.prompt_ms = ms_between(a->started, a->prompted);
+    job.counts.n_passes = status_.n_passes - a->first_pass;  // which this thread alone counts
     if (!job.on_prompt()) return finish(a, End::kListener, {});
   }
   linnet_error err = {};

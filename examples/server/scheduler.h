@@ -41,6 +41,7 @@ enum class End {
 
 struct Counts {
   size_t n_prompt = 0, n_cached = 0, n_drawn = 0;
+  uint64_t n_passes = 0;  // from its coming until its first token
   double queue_ms = 0, prompt_ms = 0, drawing_ms = 0;
 };
 
@@ -139,8 +140,8 @@ class Scheduler {
     std::vector<size_t> keep;      // lengths at which the prefix cache takes it
     bool prompt_done = false, grammar_on = false, begun = false, over = false, skipped = false;
     std::shared_ptr<DiskCache::Reading> reading;  // what is to be taken from the disk before it is in any pass
-    uint64_t order = 0;
-    uint32_t rows = 0;  // in the pass
+    uint64_t order = 0, first_pass = 0;           // first_pass: there were so many before it came
+    uint32_t rows = 0;                            // in the pass
     Clock::time_point came, started, prompted;
   };
   struct Key {
