@@ -283,6 +283,15 @@ def check_bad(s):
         answer = s.ask(method, path, {} if method == "POST" else None)
         assert answer.status == status, (method, path, answer)
         assert status != 405 or answer.headers["Allow"], (method, path)
+    # Not libmicrohttpd's own pages, which are HTML, and of which 0.9.75 sends the head twice.
+    for head, status in [("GET /health HTTP/1.1\r\n\r\n", 400), ("GET /health HTTP/1.0\r\n\r\n", 400), ("GET /he alth HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+                         ("GET /health HTTP/1.1\r\nHost: other.example\r\n\r\n", 403), ("BREW /health HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+                         ("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n", 400), ("GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400)]:
+        with socket.create_connection(("127.0.0.1", s.port), timeout=FORGOTTEN_S) as c:
+            c.sendall(head.encode())
+            r = http.client.HTTPResponse(c)
+            r.begin()
+            assert r.status == status and r.headers["Content-Type"] == "application/json" and json.loads(r.read())["error"]["code"], (head, r.status)
 
 
 def check_good(s):
@@ -541,7 +550,7 @@ def check_flood(s, n_sequences):
     print(f"{n_sequences} sequences, a pass in a flood {pass_ms:.2f} ms; until the first token, idle and in the flood: "
           + ", ".join(f"{kind} prompt {idle[kind][1]:.2f} and {busy[kind][1]:.2f} ms, at most {idle[kind][0]} and {busy[kind][0]} passes" for kind in prompts))
     assert idle["short"][0] == 1 and busy["short"][0] <= 2, (idle, busy)  # the one that runs, and its own
-    assert busy["long"][1] <= 4 * idle["long"][1] + pass_ms, (idle, busy, pass_ms)  # 1.7 / 0.7 by the time that prompts have of a pass
+    assert not PLAIN or busy["long"][1] <= 4 * idle["long"][1] + pass_ms, (idle, busy, pass_ms)  # 1.7 / 0.7 by the time that prompts have of a pass
 
 
 def part_fairness(folder):
