@@ -48,6 +48,7 @@ constexpr char kUsage[] =
     "      --queue-key N        ... of one key\n"
     "      --max-key N          sequences of one key\n"
     "      --fair-by user       a request's \"user\" tells who asks, beside its key\n"
+    "      --stalled SECONDS    for a client to go on taking its answer, until it is dropped (60)\n"
     "      --temp T             of requests that say none (1)\n"
     "      --max-body MIB       of a request (8)\n"
     "      --state              /v1/state gives out what prompts computed, and takes it in\n"
@@ -214,6 +215,8 @@ int serve(int argc, char** argv) {
       s.models.memory_bytes = number(1, 1u << 24) << 20;
     else if (name == "--idle")
       s.models.idle = std::chrono::seconds(number(0, 1u << 24));
+    else if (name == "--stalled")
+      s.models.scheduler.stalled = std::chrono::seconds(number(1, 86400));
     else if (name == "--drain")
       drain = number(0, 86400);
     else if (name == "--fair-by") {

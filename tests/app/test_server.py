@@ -693,8 +693,50 @@ def part_clients(folder):
             time.sleep(0.2 * SLOW)
         slow.close()
         assert s.idle()["requests_cancelled_total"] == 1
-        if FULL:  # or never reads
-            slow = s.stream(body, small=True)
+    # Who takes a byte now and then is no different.
+    with Server(model, "--parallel", "2", "-c", 32000, "--stalled", SLOW) as s:
+        slow = s.stream(dict(LONG, max_tokens=30000, logprobs=20, stream=True), small=True)
+        s.until("it begins", lambda m: m["requests_processing"] == 1)
+        began, n = time.monotonic(), 0
+        while (m := s.metrics())["requests_processing"] + m["requests_waiting"]:
+            assert slow.recv(1)
+            n += 1
+            assert time.monotonic() - began < FORGOTTEN_S, m
+            time.sleep(0.02)
+        assert m["requests_cancelled_total"] == 1 and n > 10, (n, m)
+        slow.close()
+    with Server(model, "-c", 32000, "--prefix-cache", "0", "--parallel", "1", "--max-body", "64") as s:
+        # Who goes during embeddings: no text begins any more, and the one that is computed ends.
+        def embed(texts):
+            return s.stream({"input": texts}, path="/v1/embeddings")
+
+        def calls():
+            return s.metrics()["calls_total"]
+
+        many = embed(["abc" * 400] * 1000)
+        s.until("it begins", lambda m: m["calls_total"] >= 2)
+        before = calls()
+        many.close()
+        time.sleep(0.2 * SLOW)
+        after = calls()
+        time.sleep(0.2 * SLOW)
+        assert calls() == after <= before + 20, (before, after, calls())
+        text = embed(["a" * 12000])
+        start = s.ticks()
+        read_some(text, 100)
+        text.close()
+        whole, before, start = s.ticks() - start, calls(), s.ticks()
+        text = embed(["a" * 12000])
+        s.until("it begins", lambda m: m["calls_total"] > before)
+        text.close()
+        now = -1
+        while now != (now := s.ticks()):
+            time.sleep(0.1 * SLOW)
+        print(f"embeddings: {after:.0f} of 1,000 texts when a client had gone; a text takes {whole} ticks, of one that had gone {now - start}")
+        assert now - start < whole / 2, (whole, now - start)
+    if FULL:  # who never reads, with what is the default
+        with Server(model, "--parallel", "2", "-c", 32000, "--prefix-cache", "0") as s:
+            slow = s.stream(dict(LONG, max_tokens=6000, logprobs=20, stream=True), small=True)
             time.sleep(1)
             s.until("it is cut", lambda m: m["requests_processing"] == 0, 150)
             slow.close()
