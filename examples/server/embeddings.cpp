@@ -77,7 +77,8 @@ class Embedding : public std::enable_shared_from_this<Embedding> {
     std::vector<float> vector(n_dim);
     linnet_error err = {};
     computing_ = session;
-    const linnet_status status = exchange_->gone() ? LINNET_CANCELLED : linnet_embed(session, &row, 1, &params, vector.data(), vector.size(), &err);
+    const linnet_status status =
+        exchange_->gone() ? LINNET_CANCELLED : linnet_embed(session, &row, 1, &params, vector.data(), vector.size(), &err);
     computing_ = nullptr;
     if (status == LINNET_CANCELLED) return step();  // it may have been meant for the pass before
     if (status != LINNET_OK) {

@@ -154,10 +154,13 @@ int serve(int argc, char** argv) {
     if (equals != std::string::npos) {
       value = name.substr(equals + 1);
       name.resize(equals);
-    } else if (i + 1 < argc) {
+    }
+    // usage lists all options, each behind blanks
+    if (name.size() < 2 || name[0] != '-' || std::string(kUsage).find(" " + name + (name[1] == '-' ? " " : ",")) == std::string::npos)
+      usage_error(name[0] == '-' ? "option '" + name + "' is not known" : "'" + name + "' is no option");
+    if (equals == std::string::npos) {
+      if (i + 1 == argc) usage_error("option '" + name + "' lacks its value");
       value = argv[++i];
-    } else {
-      usage_error("option '" + name + "' is not known or lacks its value");
     }
     const auto number = [&](uint64_t least, uint64_t most) { return count(name, value, least, most); };
     if (name == "-m" || name == "--model") {
@@ -235,7 +238,7 @@ int serve(int argc, char** argv) {
       else
         weights = format;
     } else {
-      usage_error("option '" + name + "' is not known");
+      usage_error("option '" + name + "' takes no value");
     }
   }
   if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes)

@@ -390,7 +390,8 @@ def part_endpoints(_):
         idle = s.idle()
         assert idle["requests_failed_total"] == 0 and idle["body_bytes"] == 0, idle
     check_grammar_memory()
-    for options, said in [(["--port", "x"], "--port"), (["--kv", "x"], "--kv"), (["--rows"], "--rows"), (["--nothing", "5"], "--nothing"), (["--host", "0.0.0.0"], "0.0.0.0"), (["--temp", "x"], "--temp"),
+    for options, said in [(["--port", "x"], "--port"), (["--kv", "x"], "--kv"), (["--rows"], "option '--rows' lacks its value"), (["-t"], "option '-t' lacks its value"), (["--nothing"], "option '--nothing' is not known"),
+                          (["--nothing", "5"], "option '--nothing' is not known"), (["--nothing=5"], "option '--nothing' is not known"), (["nothing"], "'nothing' is no option"), (["-x"], "option '-x' is not known"), (["--or", "5"], "option '--or' is not known"), (["--host", "0.0.0.0"], "0.0.0.0"), (["--temp", "x"], "--temp"),
                           (["--pool", "10", "--context", "20"], "--pool"), (["--api-key", "@/none"], "/none"), (["--parallel", "0"], "--parallel"), (["-m", "m=other"], "'m'")]:
         run = subprocess.run([Server.program, "-m", f"m={BUNDLED}", *options], capture_output=True, text=True, timeout=FORGOTTEN_S)
         assert run.returncode == 2 and said in run.stderr and run.stderr.count("\n") == 1, (options, run)
