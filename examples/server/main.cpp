@@ -48,6 +48,7 @@ constexpr char kUsage[] =
     "      --queue-key N        ... of one key\n"
     "      --max-key N          sequences of one key\n"
     "      --fair-by user       a request's \"user\" tells who asks, beside its key\n"
+    "      --stalled SECONDS    for a client to go on taking its answer, until it is dropped (60)\n"
     "      --temp T             of requests that say none (1)\n"
     "      --max-body MIB       of a request (8)\n"
     "      --state              /v1/state gives out what prompts computed, and takes it in\n"
@@ -153,10 +154,13 @@ int serve(int argc, char** argv) {
     if (equals != std::string::npos) {
       value = name.substr(equals + 1);
       name.resize(equals);
-    } else if (i + 1 < argc) {
+    }
+    // usage lists all options, each behind blanks
+    if (name.size() < 2 || name[0] != '-' || std::string(kUsage).find(" " + name + (name[1] == '-' ? " " : ",")) == std::string::npos)
+      usage_error(name[0] == '-' ? "option '" + name + "' is not known" : "'" + name + "' is no option");
+    if (equals == std::string::npos) {
+      if (i + 1 == argc) usage_error("option '" + name + "' lacks its value");
       value = argv[++i];
-    } else {
-      usage_error("option '" + name + "' is not known or lacks its value");
     }
     const auto number = [&](uint64_t least, uint64_t most) { return count(name, value, least, most); };
     if (name == "-m" || name == "--model") {
@@ -214,6 +218,8 @@ int serve(int argc, char** argv) {
       s.models.memory_bytes = number(1, 1u << 24) << 20;
     else if (name == "--idle")
       s.models.idle = std::chrono::seconds(number(0, 1u << 24));
+    else if (name == "--stalled")
+      s.models.scheduler.stalled = std::chrono::seconds(number(1, 86400));
     else if (name == "--drain")
       drain = number(0, 86400);
     else if (name == "--fair-by") {
@@ -232,7 +238,7 @@ int serve(int argc, char** argv) {
       else
         weights = format;
     } else {
-      usage_error("option '" + name + "' is not known");
+      usage_error("option '" + name + "' takes no value");
     }
   }
   if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes)

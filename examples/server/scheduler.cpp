@@ -247,8 +247,8 @@ void Scheduler::work() {
     publish();
     if (worked || looked_ || dropping_) continue;
     auto until = Clock::time_point::max();
-    for (const Entry& a : active_) until = std::min(until, a->job->deadline);
-    for (const Entry& a : waiting_) until = std::min(until, a->job->deadline);
+    for (const Entry& a : active_) until = std::min(until, ends(*a->job));
+    for (const Entry& a : waiting_) until = std::min(until, ends(*a->job));
     const auto woken = [this] { return looked_ || dropping_ || (stopping_ && waiting_.empty() && active_.empty()); };
     if (until == Clock::time_point::max())
       wake_.wait(lock, woken);
@@ -276,6 +276,7 @@ void Scheduler::take_calls(std::unique_lock<std::mutex>* lock) {
   if (calls_.empty()) return;
   auto call = std::move(calls_.front());  // one between two passes: others' tokens do not wait for all of them
   calls_.pop_front();
+  ++status_.n_calls;
   if (!calls_.empty()) looked_ = true;
   lock->unlock();
   {
@@ -294,11 +295,21 @@ void Scheduler::take_calls(std::unique_lock<std::mutex>* lock) {
   lock->lock();
 }
 
+// Also one whose client takes next to nothing.
+bool Scheduler::is_gone(const Job& job, Clock::time_point now) const {
+  return job.gone || (job.paused && job.paused_at + options_.stalled <= now);
+}
+
+Clock::time_point Scheduler::ends(const Job& job) const {
+  return job.paused ? std::min(job.deadline, job.paused_at + options_.stalled) : job.deadline;
+}
+
 void Scheduler::drop_gone(std::unique_lock<std::mutex>* lock) {
   const auto now = Clock::now();
   std::vector<Entry> gone;
   for (size_t i = 0; i < waiting_.size();) {
-    const Job& job = *waiting_[i]->job;
+    Job& job = *waiting_[i]->job;
+    if (is_gone(job, now)) job.gone = true;
     if (!job.gone && job.deadline > now) {
       ++i;
       continue;
@@ -317,7 +328,7 @@ void Scheduler::drop_gone(std::unique_lock<std::mutex>* lock) {
       tell(a->job.get(), End::kFailed, {504, "the deadline passed before it was this request's turn", "deadline", {}});
   }
   for (Entry& a : active_) {
-    if (a->job->gone)
+    if (is_gone(*a->job, now))
       finish(a.get(), End::kGone, {});
     else if (a->job->deadline <= now)
       finish(a.get(), End::kLength, {});

@@ -72,6 +72,7 @@ class Job {
 
   std::atomic<bool> gone{false};    // nobody listens any more (Scheduler::look)
   std::atomic<bool> paused{false};  // no tokens are drawn meanwhile (Scheduler::look)
+  Clock::time_point paused_at;      // whoever sets it to true, on the scheduler's thread, says when
   Counts counts;
 };
 
@@ -81,6 +82,7 @@ struct SchedulerOptions {
   size_t max_queue = 64;                    // jobs that wait
   size_t max_queue_key = 0;                 // of one key; 0: no other limit
   size_t max_key = 0;                       // sequences of one key; 0: no limit but fairness
+  std::chrono::seconds stalled{60};         // jobs that are paused for so long are dropped
   bool spare = true;                        // a sequence beside, for run()
   uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.7 times as long as without
   std::vector<double> weights;      // of keys; those that are not said have 1
@@ -117,7 +119,7 @@ class Scheduler {
     size_t waiting = 0, running = 0;
     std::vector<Slot> slots;
     uint64_t n_prompt_tokens = 0, n_cached_tokens = 0, n_drawn_tokens = 0, n_passes = 0, n_jobs = 0, n_refused = 0, n_cancelled = 0,
-             n_failed = 0, n_preempted = 0, n_disk_tokens = 0;
+             n_failed = 0, n_preempted = 0, n_disk_tokens = 0, n_calls = 0;
     double pass_s = 0;
     size_t session_bytes = 0, prefix_bytes = 0, prefix_used = 0;
     std::string no_prefix;  // why there is no prefix cache
@@ -160,6 +162,8 @@ class Scheduler {
   void work();
   void take_calls(std::unique_lock<std::mutex>* lock);
   void drop_gone(std::unique_lock<std::mutex>* lock);
+  bool is_gone(const Job& job, Clock::time_point now) const;
+  Clock::time_point ends(const Job& job) const;  // when something is to be done about it by itself
   void admit(std::unique_lock<std::mutex>* lock);
   size_t next_waiting() const;          // of waiting_, its size where none may begin
   size_t victim_for(size_t key) const;  // of active_, its size where nobody has more than a fair share

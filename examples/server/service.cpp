@@ -224,6 +224,7 @@ std::string Service::metrics_of(const std::vector<Models::Known>& all) const {
   put("prompt_tokens_total", "counter", "Prompt tokens computed.", [](const S& s) { return s.n_prompt_tokens; });
   put("cached_tokens_total", "counter", "Prompt tokens taken from the prefix cache.", [](const S& s) { return s.n_cached_tokens; });
   put("generated_tokens_total", "counter", "Tokens drawn.", [](const S& s) { return s.n_drawn_tokens; });
+  put("calls_total", "counter", "What was done between passes: texts of embeddings, states.", [](const S& s) { return s.n_calls; });
   put("passes_total", "counter", "Passes over the weights.", [](const S& s) { return s.n_passes; });
   put("pass_seconds_total", "counter", "Time in passes.", [](const S& s) { return s.pass_s; });
   put("prefix_cache_used_bytes", "gauge", "Bytes of the prefix cache that hold something.", [](const S& s) { return s.prefix_used; });
