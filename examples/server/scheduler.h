@@ -84,7 +84,7 @@ struct SchedulerOptions {
   size_t max_key = 0;                       // sequences of one key; 0: no limit but fairness
   std::chrono::seconds stalled{60};         // jobs that are paused for so long are dropped
   bool spare = true;                        // a sequence beside, for run()
-  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.7 times as long as without
+  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.85 times as long as without
   std::vector<double> weights;      // of keys; those that are not said have 1
   std::shared_ptr<DiskCache> disk;  // behind the prefix cache; all models' may be one
 };
