@@ -51,6 +51,11 @@ class Embedding : public std::enable_shared_from_this<Embedding> {
       return false;
     }
     held_ = n;
+    exchange_->on_change([weak = weak_from_this()] {
+      const auto self = weak.lock();
+      linnet_session* const session = self && self->exchange_->gone() ? self->computing_.load() : nullptr;
+      if (session) linnet_cancel(session);  // if it comes late, what it stops is done again
+    });
     if (numbers_held.fetch_add(n) + n > kAllNumbers)
       return *why = {503, "too many vectors are asked for at a time", "overloaded", {}}, false;
     step();
@@ -71,8 +76,11 @@ class Embedding : public std::enable_shared_from_this<Embedding> {
     params.n_dim = n_dim;
     std::vector<float> vector(n_dim);
     linnet_error err = {};
-    const linnet_status status = linnet_embed(session, &row, 1, &params, vector.data(), vector.size(), &err);
-    if (status == LINNET_CANCELLED) return step();  // that was meant for the pass before
+    computing_ = session;
+    const linnet_status status =
+        exchange_->gone() ? LINNET_CANCELLED : linnet_embed(session, &row, 1, &params, vector.data(), vector.size(), &err);
+    computing_ = nullptr;
+    if (status == LINNET_CANCELLED) return step();  // it may have been meant for the pass before
     if (status != LINNET_OK) {
       const bool theirs = status == LINNET_CONTEXT_FULL || status == LINNET_UNSUPPORTED || status == LINNET_BAD_ARG;
       return refuse(exchange_.get(), {theirs                       ? 400
@@ -108,6 +116,7 @@ class Embedding : public std::enable_shared_from_this<Embedding> {
 
   const std::shared_ptr<Exchange> exchange_;
   const std::shared_ptr<Served> served_;
+  std::atomic<linnet_session*> computing_{nullptr};
   std::string data_;  // JSON of the vectors that are there
   size_t next_ = 0, n_tokens_ = 0, held_ = 0;
 };

@@ -82,7 +82,8 @@ json timings(const Counts& c) {
           {"predicted_n", c.n_drawn},
           {"predicted_ms", c.drawing_ms},
           {"predicted_per_second", per_second(n_drawn, c.drawing_ms)},
-          {"queue_ms", c.queue_ms}};
+          {"queue_ms", c.queue_ms},
+          {"passes", c.n_passes}};
 }
 
 // ---- jobs ------------------------------------------------------------------------------------------------------------------------------
@@ -103,6 +104,7 @@ bool Generation::on_token(const Drawn& d) {
   else if (drawn_content && (text.reasons() || (!n_content && blank(writer_->served_->model->token_text(d.token)))))
     drawn.clear();  // marks and white space before the content
   if (writer_->streams && writer_->exchange_->pending() > kMuchPending) {
+    paused_at = Clock::now();
     paused = true;
     if (writer_->exchange_->pending() <= kLittlePending) paused = false;  // it was taken meanwhile, and told of before there was a pause
   }

@@ -19,6 +19,7 @@ struct Served {
   int64_t created = 0;
   std::shared_ptr<Model> model;
   Scheduler scheduler;
+  std::atomic<Clock::time_point> asked = {}, used = {};  // used: when the last one that was at work with it gave it back
 };
 
 class Writer;

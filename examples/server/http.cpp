@@ -412,7 +412,7 @@ struct Refusal {
 struct Request {
   Connection* connection;
   Charge charge;
-  bool nul, head = false, looked_at = false, whole = false;
+  bool bad_path, head = false, looked_at = false, whole = false;
   Refusal refusal = {};
   uint64_t length = 0;  // what it says
   size_t discarded = 0;
@@ -501,7 +501,8 @@ struct Http::Server {
       r->length = r->length * 10 + static_cast<uint64_t>(digit - '0');
     }
     if (head.coding.data()) r->length = UINT64_MAX;
-    if (r->nul) return {400, "bad_path", "the path has a zero byte"};
+    if (r->bad_path) return {400, "bad_path", "the path has a zero byte or a blank"};
+    if (!head.host.data()) return {400, "bad_header", "Host is missing"};
     if (!host_allowed(head.host)) return {403, "host_not_allowed", "Host is no name of this server"};
     const bool page = !strcmp(url, "/") && (method == "GET" || method == "HEAD");
     if (head.origin.data()) {
@@ -682,7 +683,7 @@ struct Http::Server {
       if (c->in != &s->hub->cut) s->hub->move(c, &s->hub->incomplete);
     }
     try {
-      return new Request{c, Charge(s->hub), uri && strstr(uri, "%00")};
+      return new Request{c, Charge(s->hub), uri && (strstr(uri, "%00") || strchr(uri, ' '))};
     } catch (const std::exception&) {
       return nullptr;
     }
@@ -864,12 +865,11 @@ bool Http::start(const HttpOptions& options, std::function<void(std::shared_ptr<
   e.events = EPOLLIN;
   const bool made = hub->epoll >= 0 && hub->event >= 0 && epoll_ctl(hub->epoll, EPOLL_CTL_ADD, hub->event, &e) == 0;
   if (made)
-    s->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, nullptr, nullptr, Server::asked,
-                         s.get(), MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, hub->limit + kSlack,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_CONNECTION_TIMEOUT, options.idle_seconds,
-                         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, Server::line, s.get(), MHD_OPTION_NOTIFY_COMPLETED,
-                         Server::completed, s.get(), MHD_OPTION_NOTIFY_CONNECTION, Server::connected, s.get(), MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, nullptr, nullptr, Server::asked,
+                                 s.get(), MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, hub->limit + kSlack,
+                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_CONNECTION_TIMEOUT, options.idle_seconds,
+                                 MHD_OPTION_URI_LOG_CALLBACK, Server::line, s.get(), MHD_OPTION_NOTIFY_COMPLETED, Server::completed,
+                                 s.get(), MHD_OPTION_NOTIFY_CONNECTION, Server::connected, s.get(), MHD_OPTION_END);
   if (!s->daemon) {
     *why = std::string("the HTTP server does not start: ") + strerror(errno);
     close(fd);

@@ -41,12 +41,14 @@ constexpr char kUsage[] =
     "      --prefix-cache MIB   what prompts have in common is computed once (256; 0: off)\n"
     "      --cache-dir DIR      what the prefix cache holds is kept there, too, for the next start\n"
     "      --cache-disk MIB     bytes of that folder (4096)\n"
+    "      --grammars MIB       of each model, for schemas and grammars of requests: those at work, and remembered ones (64)\n"
     "      --memory MIB         of all models that are loaded: others are loaded when they are asked for (no cap, all are)\n"
     "      --idle SECONDS       without a request, until a model is unloaded (0: never)\n"
     "      --queue N            requests that wait (64); more are refused with 429\n"
     "      --queue-key N        ... of one key\n"
     "      --max-key N          sequences of one key\n"
     "      --fair-by user       a request's \"user\" tells who asks, beside its key\n"
+    "      --stalled SECONDS    for a client to go on taking its answer, until it is dropped (60)\n"
     "      --temp T             of requests that say none (1)\n"
     "      --max-body MIB       of a request (8)\n"
     "      --state              /v1/state gives out what prompts computed, and takes it in\n"
@@ -109,12 +111,28 @@ unsigned cpus() {
   return sched_getaffinity(0, sizeof set, &set) ? 1 : static_cast<unsigned>(CPU_COUNT(&set));
 }
 
+void print_plan(const Models::Known& k) {
+  if (!k.served) {
+    std::printf("%s: %.1f MB by its plan, loaded when it is asked for\n", k.name.c_str(), static_cast<double>(k.plan_bytes) / 1e6);
+    return;
+  }
+  const Served& m = *k.served;
+  const Scheduler::Status status = m.scheduler.status();
+  std::printf(
+      "%s: %u sequences of %u positions; memory: file %.1f MB, model %.1f MB, session %.1f MB, prefix cache %.1f MB, grammars %.1f "
+      "MB%s%s\n",
+      k.name.c_str(), m.scheduler.n_sequences(), m.scheduler.n_context(), static_cast<double>(m.model->file_bytes()) / 1e6,
+      static_cast<double>(m.model->memory_bytes()) / 1e6, static_cast<double>(status.session_bytes) / 1e6,
+      static_cast<double>(status.prefix_bytes) / 1e6, static_cast<double>(m.model->grammar_bytes()) / 1e6,
+      status.no_prefix.empty() ? "" : ": ", status.no_prefix.c_str());
+}
+
 int serve(int argc, char** argv) {
   Settings s;
   s.models.scheduler.session.n_sequences = 4;
   linnet_format weights = LINNET_FORMAT_DEFAULT;
   bool open = false, keeps = true;
-  uint64_t drain = 30;
+  uint64_t drain = 30, grammar_bytes = Model::Options().grammar_bytes;
   unsigned threads = cpus();
   for (int i = 1; i < argc; ++i) {
     std::string name = argv[i], value;
@@ -136,10 +154,13 @@ int serve(int argc, char** argv) {
     if (equals != std::string::npos) {
       value = name.substr(equals + 1);
       name.resize(equals);
-    } else if (i + 1 < argc) {
+    }
+    // usage lists all options, each behind blanks
+    if (name.size() < 2 || name[0] != '-' || std::string(kUsage).find(" " + name + (name[1] == '-' ? " " : ",")) == std::string::npos)
+      usage_error(name[0] == '-' ? "option '" + name + "' is not known" : "'" + name + "' is no option");
+    if (equals == std::string::npos) {
+      if (i + 1 == argc) usage_error("option '" + name + "' lacks its value");
       value = argv[++i];
-    } else {
-      usage_error("option '" + name + "' is not known or lacks its value");
     }
     const auto number = [&](uint64_t least, uint64_t most) { return count(name, value, least, most); };
     if (name == "-m" || name == "--model") {
@@ -191,10 +212,14 @@ int serve(int argc, char** argv) {
       s.models.scheduler.max_key = number(0, 63);
     else if (name == "--max-body")
       s.http.max_body = number(1, 1024) << 20;
+    else if (name == "--grammars")
+      grammar_bytes = number(1, 1u << 20) << 20;
     else if (name == "--memory")
       s.models.memory_bytes = number(1, 1u << 24) << 20;
     else if (name == "--idle")
       s.models.idle = std::chrono::seconds(number(0, 1u << 24));
+    else if (name == "--stalled")
+      s.models.scheduler.stalled = std::chrono::seconds(number(1, 86400));
     else if (name == "--drain")
       drain = number(0, 86400);
     else if (name == "--fair-by") {
@@ -213,7 +238,7 @@ int serve(int argc, char** argv) {
       else
         weights = format;
     } else {
-      usage_error("option '" + name + "' is not known");
+      usage_error("option '" + name + "' takes no value");
     }
   }
   if (!s.disk_folder.empty() && !s.models.scheduler.prefix_bytes)
@@ -231,6 +256,7 @@ int serve(int argc, char** argv) {
   for (Model::Options& m : s.models.models) {
     m.weights = weights;
     m.n_threads = threads;
+    m.grammar_bytes = grammar_bytes;
     if (keeps) m.cache = cache_folder();
   }
   s.models.scheduler.session.n_threads = threads;
@@ -254,18 +280,9 @@ int serve(int argc, char** argv) {
   Service service;
   std::string why;
   if (!service.start(s, &why)) return std::fprintf(stderr, "linnet: serve: %s\n", why.c_str()), 1;
-  for (const auto& k : service.models().list()) {
-    if (!k.served) {
-      std::printf("%s: %.1f MB by its plan, loaded when it is asked for\n", k.name.c_str(), static_cast<double>(k.plan_bytes) / 1e6);
-      continue;
-    }
-    const Served& m = *k.served;
-    const Scheduler::Status status = m.scheduler.status();
-    std::printf("%s: %u sequences of %u positions; memory: file %.1f MB, model %.1f MB, session %.1f MB, prefix cache %.1f MB%s%s\n",
-                k.name.c_str(), m.scheduler.n_sequences(), m.scheduler.n_context(), static_cast<double>(m.model->file_bytes()) / 1e6,
-                static_cast<double>(m.model->memory_bytes()) / 1e6, static_cast<double>(status.session_bytes) / 1e6,
-                static_cast<double>(status.prefix_bytes) / 1e6, status.no_prefix.empty() ? "" : ": ", status.no_prefix.c_str());
-  }
+  service.models().look([](const auto& all) {
+    for (const auto& k : all) print_plan(k);
+  });
   const bool v6 = s.http.address.find(':') != std::string::npos;
   std::printf("listening at http://%s%s%s:%d/\n", v6 ? "[" : "", s.http.address.c_str(), v6 ? "]" : "", service.port());
   std::fflush(stdout);

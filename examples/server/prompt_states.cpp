@@ -24,6 +24,7 @@ class StateWriter final : public Writer {
   // The prefix cache has it now: out of that it goes, between two passes.
   void finished() override {
     std::vector<int32_t> tokens = generations_.front()->prompt;
+    if (served_->scheduler.states()) tokens.pop_back();  // where the same prompt goes on from, as it needs its last token's logits
     if (n && first + n < tokens.size()) tokens.resize(first + n);
     served_->scheduler.run(
         [served = served_, exchange = exchange_, tokens = std::move(tokens), from = first, most = most_bytes](linnet_session*, uint32_t) {

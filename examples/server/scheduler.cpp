@@ -3,6 +3,7 @@
 #include <linnet_device.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -14,7 +15,8 @@ namespace {
 constexpr size_t kRecent = 32;                          // prompts that are remembered for what later ones have in common with them
 constexpr size_t kWorthKeeping = 32;                    // tokens in common that are worth a piece of their own
 constexpr size_t kTurn = 1024;                          // tokens of a key before another's turn
-constexpr double kSlower = 1.7;                         // how much longer a pass may take by the prompts in it
+constexpr double kSlower = 1.85;                        // how much longer a pass may take by the prompts in it
+constexpr uint32_t kOld = 64;                           // passes until it is measured again how long one without prompts takes
 constexpr uint32_t kLeastRows = 4;                      // of prompts beside answers
 constexpr size_t kKeeping = 256;                        // sequences that wait to be written to the disk
 constexpr auto kImport = std::chrono::milliseconds(4);  // of what was read from it, between two passes
@@ -178,6 +180,7 @@ bool Scheduler::submit(std::vector<std::shared_ptr<Job>> jobs, Refusal* why) {
     status_.n_jobs += entries.size();
     for (Entry& entry : entries) {
       entry->order = ++order_;
+      entry->first_pass = status_.n_passes;
       waiting_.push_back(std::move(entry));
     }
     status_.waiting = waiting_.size();
@@ -244,8 +247,8 @@ void Scheduler::work() {
     publish();
     if (worked || looked_ || dropping_) continue;
     auto until = Clock::time_point::max();
-    for (const Entry& a : active_) until = std::min(until, a->job->deadline);
-    for (const Entry& a : waiting_) until = std::min(until, a->job->deadline);
+    for (const Entry& a : active_) until = std::min(until, ends(*a->job));
+    for (const Entry& a : waiting_) until = std::min(until, ends(*a->job));
     const auto woken = [this] { return looked_ || dropping_ || (stopping_ && waiting_.empty() && active_.empty()); };
     if (until == Clock::time_point::max())
       wake_.wait(lock, woken);
@@ -273,6 +276,7 @@ void Scheduler::take_calls(std::unique_lock<std::mutex>* lock) {
   if (calls_.empty()) return;
   auto call = std::move(calls_.front());  // one between two passes: others' tokens do not wait for all of them
   calls_.pop_front();
+  ++status_.n_calls;
   if (!calls_.empty()) looked_ = true;
   lock->unlock();
   {
@@ -291,11 +295,21 @@ void Scheduler::take_calls(std::unique_lock<std::mutex>* lock) {
   lock->lock();
 }
 
+// Also one whose client takes next to nothing.
+bool Scheduler::is_gone(const Job& job, Clock::time_point now) const {
+  return job.gone || (job.paused && job.paused_at + options_.stalled <= now);
+}
+
+Clock::time_point Scheduler::ends(const Job& job) const {
+  return job.paused ? std::min(job.deadline, job.paused_at + options_.stalled) : job.deadline;
+}
+
 void Scheduler::drop_gone(std::unique_lock<std::mutex>* lock) {
   const auto now = Clock::now();
   std::vector<Entry> gone;
   for (size_t i = 0; i < waiting_.size();) {
-    const Job& job = *waiting_[i]->job;
+    Job& job = *waiting_[i]->job;
+    if (is_gone(job, now)) job.gone = true;
     if (!job.gone && job.deadline > now) {
       ++i;
       continue;
@@ -314,7 +328,7 @@ void Scheduler::drop_gone(std::unique_lock<std::mutex>* lock) {
       tell(a->job.get(), End::kFailed, {504, "the deadline passed before it was this request's turn", "deadline", {}});
   }
   for (Entry& a : active_) {
-    if (a->job->gone)
+    if (is_gone(*a->job, now))
       finish(a.get(), End::kGone, {});
     else if (a->job->deadline <= now)
       finish(a.get(), End::kLength, {});
@@ -348,7 +362,7 @@ bool Scheduler::computed_elsewhere(const Active& a) {
   if (!prefix_ || a.begun || !a.job->cache) return false;
   for (const Entry& other : active_) {
     if (other->prompt_done || other->over || !other->job->cache) continue;
-    const size_t n = common(other->job->prompt, a.job->prompt);
+    const size_t n = std::min(common(other->job->prompt, a.job->prompt), a.job->prompt.size() - states_);
     if (n < kWorthKeeping || n <= other->computed) continue;
     if (const auto at = std::lower_bound(other->keep.begin(), other->keep.end(), n); at == other->keep.end() || *at != n)
       other->keep.insert(at, n);
@@ -358,14 +372,15 @@ bool Scheduler::computed_elsewhere(const Active& a) {
 }
 
 // Start-time fair queueing (Goyal, Vin and Cheng 1996) with tokens as cost (as VTC: Sheng et al. 2024): the key that was served least, its
-// oldest request.
+// oldest request. Who comes begins where the others are, and has less running than who floods.
 size_t Scheduler::next_waiting() const {
   size_t best = waiting_.size();
   for (size_t i = 0; i < waiting_.size(); ++i) {
     const size_t key = waiting_[i]->job->key;
     const Key& k = keys_.at(key);
     if (waiting_[i]->skipped || waiting_[i]->job->paused || (options_.max_key && k.running >= options_.max_key)) continue;
-    if (best == waiting_.size() || (key != waiting_[best]->job->key && k.served < keys_.at(waiting_[best]->job->key).served)) best = i;
+    const Key* const other = best == waiting_.size() ? nullptr : &keys_.at(waiting_[best]->job->key);
+    if (!other || (other != &k && (k.served != other->served ? k.served < other->served : k.running < other->running))) best = i;
   }
   return best;
 }
@@ -472,7 +487,11 @@ void Scheduler::begin(Entry entry) {
       if (n < n_prompt) most = std::max(most, n);
     }
     if (most > a.computed + kWorthKeeping) a.keep.push_back(most);
-    a.keep.push_back(n_prompt);
+    // The same prompt needs its last token computed for the logits, and states go on from where one was kept alone.
+    if (!states_)
+      a.keep.push_back(n_prompt);
+    else if (prefix_ && job.cache)
+      a.keep.push_back(n_prompt - 1);
     std::sort(a.keep.begin(), a.keep.end());
     if (std::find(recent_.begin(), recent_.end(), job.prompt) == recent_.end()) recent_.push_back(job.prompt);
     if (recent_.size() > kRecent) recent_.pop_front();
@@ -662,7 +681,6 @@ bool Scheduler::pass() {
     }
   }
   const size_t n_answers = in_pass_.size();
-  uint32_t left = n_answers ? prompt_rows() : chunk();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::stable_sort(prompts.begin(), prompts.end(), [this](const Active* x, const Active* y) {
@@ -670,6 +688,12 @@ bool Scheduler::pass() {
       return sx != sy ? sx < sy : x->order < y->order;
     });
   }
+  // What the answers take by themselves is measured where nobody's first row waits for it; without it prompts would go by their least rows
+  // for as long as prompts keep coming.
+  Alone& alone = alone_[std::min<size_t>(std::bit_width(n_answers), std::size(alone_) - 1)];
+  const bool measured = alone.seconds > 0 && alone.passes < kOld,
+             measures = n_answers && !measured && !prompts.empty() && prompts[0]->computed;
+  uint32_t left = measures ? 0 : n_answers ? prompt_rows() : chunk();
   size_t n_prompt_rows = 0;
   for (Active* a : prompts) {
     if (!left) break;
@@ -689,11 +713,15 @@ bool Scheduler::pass() {
   for (const Active* a : in_pass_) rows_.push_back({sizeof(linnet_rows), a->seq, a->rows, a->tokens.data() + a->computed});
   double seconds = 0;
   const bool all = compute(rows_, &seconds);
-  if (all && n_answers && !n_prompt_rows) average(&answer_pass_s_, seconds);
+  if (n_prompt_rows) ++alone.passes;
+  if (all && n_answers && !n_prompt_rows) {
+    average(&alone.seconds, seconds);
+    alone.passes = 0;
+  }
   // By steps towards the time that is wanted: what a row costs depends on how many there are (the first ones hide behind the weights'
   // read).
-  if (all && n_answers && n_prompt_rows && answer_pass_s_ > 0) {
-    const double step = std::clamp(kSlower * answer_pass_s_ / seconds, 0.7, 1.2), least = std::min(kLeastRows, chunk());
+  if (all && n_answers && n_prompt_rows && alone.seconds > 0) {
+    const double step = std::clamp(kSlower * alone.seconds / seconds, 0.8, 1.25), least = std::min(kLeastRows, chunk());
     if (step < 1 || n_prompt_rows >= prompt_rows()) rows_beside_ = std::clamp<double>(rows_beside_ * step, least, chunk());
   }
   for (Active* a : in_pass_)
@@ -778,6 +806,7 @@ void Scheduler::draw(Active* a) {
     a->prompt_done = true;
     a->prompted = Clock::now();
     job.counts.prompt_ms = ms_between(a->started, a->prompted);
+    job.counts.n_passes = status_.n_passes - a->first_pass;  // which this thread alone counts
     if (!job.on_prompt()) return finish(a, End::kListener, {});
   }
   linnet_error err = {};

@@ -41,6 +41,7 @@ enum class End {
 
 struct Counts {
   size_t n_prompt = 0, n_cached = 0, n_drawn = 0;
+  uint64_t n_passes = 0;  // from its coming until its first token
   double queue_ms = 0, prompt_ms = 0, drawing_ms = 0;
 };
 
@@ -71,6 +72,7 @@ class Job {
 
   std::atomic<bool> gone{false};    // nobody listens any more (Scheduler::look)
   std::atomic<bool> paused{false};  // no tokens are drawn meanwhile (Scheduler::look)
+  Clock::time_point paused_at;      // whoever sets it to true, on the scheduler's thread, says when
   Counts counts;
 };
 
@@ -80,8 +82,9 @@ struct SchedulerOptions {
   size_t max_queue = 64;                    // jobs that wait
   size_t max_queue_key = 0;                 // of one key; 0: no other limit
   size_t max_key = 0;                       // sequences of one key; 0: no limit but fairness
+  std::chrono::seconds stalled{60};         // jobs that are paused for so long are dropped
   bool spare = true;                        // a sequence beside, for run()
-  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.7 times as long as without
+  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.85 times as long as without
   std::vector<double> weights;      // of keys; those that are not said have 1
   std::shared_ptr<DiskCache> disk;  // behind the prefix cache; all models' may be one
 };
@@ -116,7 +119,7 @@ class Scheduler {
     size_t waiting = 0, running = 0;
     std::vector<Slot> slots;
     uint64_t n_prompt_tokens = 0, n_cached_tokens = 0, n_drawn_tokens = 0, n_passes = 0, n_jobs = 0, n_refused = 0, n_cancelled = 0,
-             n_failed = 0, n_preempted = 0, n_disk_tokens = 0;
+             n_failed = 0, n_preempted = 0, n_disk_tokens = 0, n_calls = 0;
     double pass_s = 0;
     size_t session_bytes = 0, prefix_bytes = 0, prefix_used = 0;
     std::string no_prefix;  // why there is no prefix cache
@@ -139,8 +142,8 @@ class Scheduler {
     std::vector<size_t> keep;      // lengths at which the prefix cache takes it
     bool prompt_done = false, grammar_on = false, begun = false, over = false, skipped = false;
     std::shared_ptr<DiskCache::Reading> reading;  // what is to be taken from the disk before it is in any pass
-    uint64_t order = 0;
-    uint32_t rows = 0;  // in the pass
+    uint64_t order = 0, first_pass = 0;           // first_pass: there were so many before it came
+    uint32_t rows = 0;                            // in the pass
     Clock::time_point came, started, prompted;
   };
   struct Key {
@@ -159,6 +162,8 @@ class Scheduler {
   void work();
   void take_calls(std::unique_lock<std::mutex>* lock);
   void drop_gone(std::unique_lock<std::mutex>* lock);
+  bool is_gone(const Job& job, Clock::time_point now) const;
+  Clock::time_point ends(const Job& job) const;  // when something is to be done about it by itself
   void admit(std::unique_lock<std::mutex>* lock);
   size_t next_waiting() const;          // of waiting_, its size where none may begin
   size_t victim_for(size_t key) const;  // of active_, its size where nobody has more than a fair share
@@ -205,8 +210,12 @@ class Scheduler {
   std::deque<std::vector<int32_t>> recent_;  // prompts: what two have in common a third one may have, too
   size_t pool_ = 0, reserved_ = 0;
   bool cancel_left_ = false;  // a cancel may wait for the next call on the session
-  double answer_pass_s_ = 0;  // of a pass without prompts, a moving average
-  double rows_beside_ = 16;   // of prompts beside answers
+  struct Alone {
+    double seconds = 0;   // a moving average
+    uint32_t passes = 0;  // with prompts in them since one was measured
+  };
+  Alone alone_[32];          // passes of 1, of 2 or 3, of 4 to 7, ... answers without prompts
+  double rows_beside_ = 16;  // of prompts beside answers
   std::vector<linnet_rows> rows_;
   std::vector<Active*> in_pass_;
 

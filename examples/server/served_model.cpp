@@ -14,7 +14,6 @@ constexpr size_t kTextBytes = size_t{8} << 20, kValueBytes = size_t{64} << 20;  
 constexpr uint64_t kTemplateSteps = 100'000'000;
 constexpr size_t kTail = 512;  // bytes of a prompt's end that a grammar looks at
 constexpr uint32_t kGrammarStates = 65535;
-constexpr size_t kGrammars = 16;  // that are remembered, 5 to 10 MiB each
 
 std::string literal(const char* s) { return json(std::string(s)).dump(); }
 
@@ -68,12 +67,6 @@ bool Model::open(const Options& options, std::string* why) {
   desc_.size = sizeof desc_;
   if (linnet_model_info(model_, &desc_, &err) != LINNET_OK) return failed();
   if (options.shape_only) return true;
-  need = {};
-  need.size = sizeof need;
-  if (linnet_grammar_compiler_need(kGrammarStates, &need, &err) != LINNET_OK) return failed();
-  if (!compiler_memory_.alloc(need.bytes)) return *why = "no memory for compiling grammars", false;
-  if (linnet_grammar_compiler_init(&compiler_, compiler_memory_.data, compiler_memory_.bytes, kGrammarStates, &err) != LINNET_OK)
-    return failed();
   open_chat();
   return true;
 }
@@ -266,17 +259,21 @@ uint32_t Model::token_kind(int32_t token) const {
 
 // ---- grammars --------------------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<Grammar> Model::grammar(const GrammarText& of, const Chat* chat, Refusal* why) {
-  const std::string key = std::to_string(of.kind) + (of.spaced ? "s" : "-") + (of.calls ? "c" : "-") + (of.required ? "r" : "-") +
-                          (of.parallel ? "p" : "-") + std::to_string(of.tool.size()) + of.tool + "\n" + of.text;
-  const std::lock_guard<std::mutex> lock(grammars_mutex_);
-  for (auto g = grammars_.begin(); g != grammars_.end(); ++g) {
-    if ((*g)->key != key) continue;
-    grammars_.splice(grammars_.begin(), grammars_, g);
-    return grammars_.front();
-  }
+size_t Model::compiler_bytes() {
+  linnet_need need = {};
+  need.size = sizeof need;
+  return linnet_grammar_compiler_need(kGrammarStates, &need, nullptr) == LINNET_OK ? need.bytes : 0;
+}
+
+bool Model::compile(const GrammarText& of, const Chat* chat, std::vector<char>* out, Refusal* why) const {
+  static std::mutex one;
+  const std::lock_guard<std::mutex> lock(one);
+  Memory memory;  // what of it is not touched costs nothing
+  linnet_grammar_compiler* compiler = nullptr;
   linnet_error err = {};
-  std::vector<char> blob(size_t{256} << 10);
+  if (!memory.alloc(compiler_bytes())) return *why = {503, "no memory for compiling the grammar", "no_memory", {}}, false;
+  if (linnet_grammar_compiler_init(&compiler, memory.data, memory.bytes, kGrammarStates, &err) != LINNET_OK)
+    return *why = refusal(err), false;
   linnet_call_rules rules = {};
   rules.size = sizeof rules;
   rules.choice = of.required ? LINNET_CALL_REQUIRED : LINNET_CALL_AUTO;
@@ -288,24 +285,55 @@ std::shared_ptr<Grammar> Model::grammar(const GrammarText& of, const Chat* chat,
       (of.spaced ? static_cast<uint32_t>(LINNET_GRAMMAR_SPACED) : 0u));
   size_t n = 0;
   linnet_status status = LINNET_TOO_SMALL;
+  out->resize(size_t{256} << 10);
   for (int i = 0; i < 2 && status == LINNET_TOO_SMALL; ++i) {
-    if (i) blob.resize(n);
-    status = of.calls ? linnet_grammar_calls(compiler_, chat->handle(), of.text.data(), of.text.size(), "tools", &rules, blob.data(),
-                                             blob.size(), &n, &err)
-                      : linnet_grammar_compile(compiler_, of.text.data(), of.text.size(), of.field.c_str(), kind, blob.data(), blob.size(),
+    if (i) out->resize(n);
+    status = of.calls ? linnet_grammar_calls(compiler, chat->handle(), of.text.data(), of.text.size(), "tools", &rules, out->data(),
+                                             out->size(), &n, &err)
+                      : linnet_grammar_compile(compiler, of.text.data(), of.text.size(), of.field.c_str(), kind, out->data(), out->size(),
                                                &n, &err);
   }
-  if (status != LINNET_OK) return *why = {400, err.text, "grammar", of.calls ? "tools" : of.field}, nullptr;
-  auto g = std::make_shared<Grammar>();
+  if (status != LINNET_OK) return *why = {400, err.text, "grammar", of.calls ? "tools" : of.field}, false;
+  out->resize(n);
+  return true;
+}
+
+std::shared_ptr<Grammar> Model::grammar(const GrammarText& of, const Chat* chat, Refusal* why) {
+  const std::string key = std::to_string(of.kind) + (of.spaced ? "s" : "-") + (of.calls ? "c" : "-") + (of.required ? "r" : "-") +
+                          (of.parallel ? "p" : "-") + std::to_string(of.tool.size()) + of.tool + "\n" + of.text;
+  const std::lock_guard<std::mutex> lock(grammars_mutex_);
+  for (auto g = grammars_.begin(); g != grammars_.end(); ++g) {
+    if ((*g)->key != key) continue;
+    grammars_.splice(grammars_.begin(), grammars_, g);
+    return grammars_.front();
+  }
+  std::vector<char> blob;
+  if (!compile(of, chat, &blob, why)) return nullptr;
+  linnet_error err = {};
   linnet_need need = {};
   need.size = sizeof need;
-  if (linnet_grammar_need(model_, blob.data(), n, &need, &err) != LINNET_OK) return *why = refusal(err), nullptr;
+  if (linnet_grammar_need(model_, blob.data(), blob.size(), &need, &err) != LINNET_OK) return *why = refusal(err), nullptr;
+  const size_t most = options_.grammar_bytes, bytes = need.bytes + key.size();
+  if (bytes > most) {
+    *why = {413, "the grammar takes " + std::to_string(bytes) + " bytes, --grammars allows " + std::to_string(most), "grammar",
+            of.calls ? "tools" : of.field};
+    return nullptr;
+  }
+  for (auto g = grammars_.end(); *grammars_held_ + bytes > most && g != grammars_.begin();)
+    if ((--g)->use_count() == 1) g = grammars_.erase(g);  // nobody draws with it
+  if (*grammars_held_ + bytes > most) {
+    *why = {503,
+            "the grammar takes " + std::to_string(bytes) + " bytes; those that are at work have " + std::to_string(*grammars_held_) +
+                " of the " + std::to_string(most) + " that --grammars allows",
+            "no_memory", of.calls ? "tools" : of.field};
+    return nullptr;
+  }
+  auto g = std::make_shared<Grammar>(grammars_held_, key);
   if (!g->memory.alloc(need.bytes)) return *why = {503, "no memory for the grammar", "no_memory", {}}, nullptr;
-  if (linnet_grammar_init(&g->handle, g->memory.data, g->memory.bytes, model_, blob.data(), n, &err) != LINNET_OK)
+  g->count();
+  if (linnet_grammar_init(&g->handle, g->memory.data, g->memory.bytes, model_, blob.data(), blob.size(), &err) != LINNET_OK)
     return *why = refusal(err), nullptr;
-  g->key = key;
   grammars_.push_front(g);
-  if (grammars_.size() > kGrammars) grammars_.pop_back();
   return g;
 }
 

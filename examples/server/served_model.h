@@ -34,10 +34,19 @@ class Memory {  // of linnet_mem_alloc
 };
 
 // A grammar on this model. Drawing with it belongs to the scheduler's thread.
-struct Grammar {
+class Grammar {
+ public:
+  Grammar(std::shared_ptr<std::atomic<size_t>> of_all, std::string from) : key(std::move(from)), of_all_(std::move(of_all)) {}
+  ~Grammar() { *of_all_ -= counted_; }
+  void count() { *of_all_ += counted_ = memory.bytes + key.size(); }
+
   Memory memory;
   linnet_grammar* handle = nullptr;
-  std::string key;  // what it was compiled from
+  const std::string key;  // what it was compiled from
+
+ private:
+  const std::shared_ptr<std::atomic<size_t>> of_all_;  // bytes of all of the model
+  size_t counted_ = 0;
 };
 
 // A prompt with what is to be known of its answer.
@@ -69,7 +78,8 @@ class Model {
     linnet_format weights = LINNET_FORMAT_DEFAULT;
     linnet_load load = LINNET_LOAD_DEFAULT;
     unsigned n_threads = 1;
-    bool shape_only = false;  // for a plan: weights that take no memory
+    bool shape_only = false;                  // for a plan: weights that take no memory
+    size_t grammar_bytes = size_t{64} << 20;  // of grammars that are remembered or at work
   };
   Model() = default;
   ~Model();
@@ -83,6 +93,8 @@ class Model {
   const std::string& path() const { return options_.path; }
   size_t memory_bytes() const { return memory_.bytes; }
   size_t file_bytes() const { return file_.bytes; }
+  size_t grammar_bytes() const { return options_.grammar_bytes; }
+  size_t grammars_used() const { return *grammars_held_; }
 
   std::atomic<uint32_t> n_context{0};  // positions of a sequence, as its scheduler has them
   // Whether the prompt leaves room for an answer; field: of the request that it came in, for the reason.
@@ -100,7 +112,10 @@ class Model {
   std::string token_text(int32_t token) const;
   uint32_t token_kind(int32_t token) const;
 
-  // The same text gives the same grammar, while it is remembered. chat: for calls as the model writes them (json: the tools).
+  // Bytes that compiling a grammar takes, for that long; one at a time is, of all models.
+  static size_t compiler_bytes();
+  // The same text gives the same grammar, while it is remembered; what was used least recently goes for another's room. chat: for calls as
+  // the model writes them (json: the tools).
   struct GrammarText {
     linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA;
     bool spaced = false, calls = false, required = false, parallel = true;
@@ -111,6 +126,7 @@ class Model {
 
  private:
   bool open_chat();
+  bool compile(const GrammarText& of, const Chat* chat, std::vector<char>* out, Refusal* why) const;
   bool format_template(std::string* text, std::string* tokens);
   bool make_chat(Chat* out, std::string* why) const;
 
@@ -130,8 +146,7 @@ class Model {
   std::vector<std::unique_ptr<Chat>> chats_;
   std::mutex grammars_mutex_;                     // of what follows
   std::list<std::shared_ptr<Grammar>> grammars_;  // what was used last is first
-  Memory compiler_memory_;
-  linnet_grammar_compiler* compiler_ = nullptr;
+  const std::shared_ptr<std::atomic<size_t>> grammars_held_ = std::make_shared<std::atomic<size_t>>(0);
 };
 
 }  // namespace server

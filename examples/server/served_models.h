@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,21 +39,22 @@ class Models {
     std::string name, path;
     int64_t created = 0;
     size_t plan_bytes = 0;
-    std::shared_ptr<Served> served;  // NULL: not loaded
+    const Served* served = nullptr;  // NULL: not loaded
   };
-  std::vector<Known> list() const;
+  // All as they are; nothing is loaded or unloaded meanwhile, and nobody is kept from going by it.
+  void look(const std::function<void(const std::vector<Known>&)>& at) const;
 
  private:
   struct Entry {
     Model::Options options;
     int64_t created = 0;
     size_t plan_bytes = 0;
-    std::shared_ptr<Served> served;
-    Clock::time_point used;
+    std::shared_ptr<Served> served;  // beside it requests have it that are at work
   };
   bool plan(Entry* entry, std::string* why) const;
   bool load(Entry* entry, std::string* why);
-  void unload(Entry* entry);
+  static bool is_free(const Entry& entry);                        // it is loaded, and nobody is at work with it
+  void unload(Entry* entry, std::unique_lock<std::mutex>* lock);  // under loading_ and mutex_, and returns without the latter
   void watch();
 
   ModelsOptions options_;

@@ -76,7 +76,9 @@ struct Routes {
 
   static void models(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
     json list = json::array();
-    for (const auto& k : s->models_.list()) list.push_back(model_json(k));
+    s->models_.look([&](const auto& all) {
+      for (const auto& k : all) list.push_back(model_json(k));
+    });
     say(e.get(), {{"object", "list"}, {"data", list}});
   }
 
@@ -103,20 +105,22 @@ struct Routes {
 
   static void slots(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
     json list = json::array();
-    for (const auto& k : s->models_.list()) {
-      const auto& m = k.served;
-      if (!m) continue;
-      const Scheduler::Status status = m->scheduler.status();
-      for (size_t i = 0; i < status.slots.size(); ++i) {
-        const Scheduler::Slot& slot = status.slots[i];
-        list.push_back({{"id", i},
-                        {"model", m->id},
-                        {"n_ctx", m->scheduler.n_context()},
-                        {"is_processing", slot.busy},
-                        {"n_prompt_tokens", slot.n_prompt},
-                        {"n_decoded", slot.n_drawn}});
+    s->models_.look([&](const auto& all) {
+      for (const auto& k : all) {
+        const auto& m = k.served;
+        if (!m) continue;
+        const Scheduler::Status status = m->scheduler.status();
+        for (size_t i = 0; i < status.slots.size(); ++i) {
+          const Scheduler::Slot& slot = status.slots[i];
+          list.push_back({{"id", i},
+                          {"model", m->id},
+                          {"n_ctx", m->scheduler.n_context()},
+                          {"is_processing", slot.busy},
+                          {"n_prompt_tokens", slot.n_prompt},
+                          {"n_decoded", slot.n_drawn}});
+        }
       }
-    }
+    });
     say(e.get(), list);
   }
 
@@ -175,8 +179,12 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
   if (other) return refuse(e, {405, e->path + " takes " + other->method + " alone", "method_not_allowed", {}}, {{"Allow", other->method}});
   static constexpr std::string_view kModels = "/v1/models/";
   if (method == "GET" && e->path.compare(0, kModels.size(), kModels) == 0) {
-    for (const auto& k : models_.list())
-      if (e->path.compare(kModels.size(), std::string::npos, k.name) == 0) return say(e, model_json(k));
+    json found;
+    models_.look([&](const auto& all) {
+      for (const auto& k : all)
+        if (e->path.compare(kModels.size(), std::string::npos, k.name) == 0) found = model_json(k);
+    });
+    if (!found.is_null()) return say(e, found);
     return refuse(e, {404, "there is no such model", "model_not_found", "model"});
   }
   refuse(e, {404, "there is no " + e->path.substr(0, 128), "not_found", {}});
@@ -184,19 +192,27 @@ void Service::answer(const std::shared_ptr<Exchange>& exchange) {
 
 std::string Service::metrics() const {
   std::string out;
-  const std::vector<Models::Known> all = models_.list();
-  const auto put = [&](const char* name, const char* type, const char* help, auto value) {
+  models_.look([&](const std::vector<Models::Known>& all) { out = metrics_of(all); });
+  return out;
+}
+
+std::string Service::metrics_of(const std::vector<Models::Known>& all) const {
+  std::string out;
+  const auto put_model = [&](const char* name, const char* type, const char* help, auto value) {
     (((((((out += "# HELP linnet_") += name) += ' ') += help) += "\n# TYPE linnet_") += name) += ' ') += type;
     out += '\n';
     for (const auto& k : all) {
       const auto& m = k.served;
       if (!m) continue;
       char text[64];
-      std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value(m->scheduler.status())));
+      std::snprintf(text, sizeof text, "%.10g", static_cast<double>(value(*m)));
       out += std::string("linnet_") + name + "{model=" + dump(json(m->id)) + "} " + text + "\n";
     }
   };
   using S = Scheduler::Status;
+  const auto put = [&](const char* name, const char* type, const char* help, auto value) {
+    put_model(name, type, help, [&](const Served& m) { return value(m.scheduler.status()); });
+  };
   put("requests_total", "counter", "Requests taken.", [](const S& s) { return s.n_jobs; });
   put("requests_refused_total", "counter", "Requests that found the queue full.", [](const S& s) { return s.n_refused; });
   put("requests_cancelled_total", "counter", "Requests whose client went away.", [](const S& s) { return s.n_cancelled; });
@@ -208,9 +224,12 @@ std::string Service::metrics() const {
   put("prompt_tokens_total", "counter", "Prompt tokens computed.", [](const S& s) { return s.n_prompt_tokens; });
   put("cached_tokens_total", "counter", "Prompt tokens taken from the prefix cache.", [](const S& s) { return s.n_cached_tokens; });
   put("generated_tokens_total", "counter", "Tokens drawn.", [](const S& s) { return s.n_drawn_tokens; });
+  put("calls_total", "counter", "What was done between passes: texts of embeddings, states.", [](const S& s) { return s.n_calls; });
   put("passes_total", "counter", "Passes over the weights.", [](const S& s) { return s.n_passes; });
   put("pass_seconds_total", "counter", "Time in passes.", [](const S& s) { return s.pass_s; });
   put("prefix_cache_used_bytes", "gauge", "Bytes of the prefix cache that hold something.", [](const S& s) { return s.prefix_used; });
+  put_model("grammars_used_bytes", "gauge", "Bytes of grammars that are remembered or at work.",
+            [](const Served& m) { return m.model->grammars_used(); });
   put("disk_cached_tokens_total", "counter", "Of the cached tokens, those that came from the disk cache.",
       [](const S& s) { return s.n_disk_tokens; });
   if (const auto& disk = settings_.models.scheduler.disk) {
@@ -236,7 +255,8 @@ std::string Service::metrics() const {
     const std::pair<const char*, size_t> parts[] = {{"weights", static_cast<size_t>(m->model->desc().weight_bytes)},
                                                     {"model", m->model->memory_bytes()},
                                                     {"session", s.session_bytes},
-                                                    {"prefix_cache", s.prefix_bytes}};
+                                                    {"prefix_cache", s.prefix_bytes},
+                                                    {"grammars", m->model->grammar_bytes()}};
     for (const auto& [purpose, bytes] : parts)
       out += "linnet_memory_bytes{model=" + dump(json(m->id)) + ",purpose=\"" + purpose + "\"} " + std::to_string(bytes) + "\n";
   }

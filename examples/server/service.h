@@ -53,6 +53,7 @@ class Service {
   void work();
   void answer(const std::shared_ptr<Exchange>& exchange);
   std::string metrics() const;
+  std::string metrics_of(const std::vector<Models::Known>& all) const;
 
   Settings settings_;
   Models models_;

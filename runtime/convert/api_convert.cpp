@@ -57,8 +57,9 @@ Status compile_in(linnet_grammar_compiler* compiler, const char* name, Error* er
     return fn();
   });
   if (!compiler || status != LINNET_NO_MEMORY) return status;
-  return fail(err, LINNET_NO_MEMORY, name, ": compiling takes more than the ", compiler->memory.bytes(), " bytes for ",
-              compiler->memory.max_states(), " states");
+  const char* const place = compiler->memory.place();
+  return fail(err, LINNET_NO_MEMORY, name, *place ? ": " : "", place, ": compiling takes more than the ", compiler->memory.bytes(),
+              " bytes for ", compiler->memory.max_states(), " states");
 }
 
 // What a conversion is asked for, and where it says what it did.

@@ -15,6 +15,26 @@ uint32_t Automaton::node() {
   return static_cast<uint32_t>(heads_.size() - 1);
 }
 
+constexpr size_t kMaxParts = 1024;
+
+void Automaton::part(uint32_t from, const String& place) {
+  const uint32_t n = n_nodes() - from;
+  if (n < n_nodes() / 256) return;
+  // What is repeated is built several times.
+  const auto same = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.place == place; });
+  if (same != parts_.end())
+    same->n_nodes += n;
+  else if (n >= n_nodes() / 4 && parts_.size() < kMaxParts)
+    parts_.push_back({n, place});
+}
+
+const char* Automaton::largest() const {
+  const Part* best = nullptr;
+  for (const Part& p : parts_)
+    if (p.n_nodes >= n_nodes() / 2 && (!best || p.n_nodes < best->n_nodes)) best = &p;
+  return best ? best->place.c_str() : "";
+}
+
 void Automaton::add(uint32_t from, const Arc& arc) {
   if (full()) return;
   arcs_.push_back(arc);
@@ -524,6 +544,9 @@ bool texts_of(const Automaton& a, uint32_t from, uint32_t to, TextSet* out) {
 
 Status Automaton::compile(uint32_t start, uint32_t end, const Vector<Start>& starts, const char* name, Vector<uint8_t>* out,
                           Error* err) const {
+  const char *const place = largest(), *const colon = *place ? ": " : "";
+  GrammarMemory* const memory = GrammarMemory::here();
+  if (memory) memory->at(place);
   Vector<Rule> rules = rules_;
   find_empty(&rules);
   Determiner d(*this, end, std::move(rules));
@@ -532,7 +555,8 @@ Status Automaton::compile(uint32_t start, uint32_t end, const Vector<Start>& sta
   const bool done = !full() && d.run(nodes);
   if (d.left) return fail(err, LINNET_UNSUPPORTED, name, ": ", *d.left, " begins with itself: left recursion is not supported");
   if (!done)
-    return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
+    return fail(err, LINNET_UNSUPPORTED, name, colon, place, ": the grammar has more than ", kGrammarMaxStates,
+                " states, or takes too long to make");
   if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
   Vector<uint32_t> first;
   Vector<GrammarEdge> edges;
@@ -545,12 +569,11 @@ Status Automaton::compile(uint32_t start, uint32_t end, const Vector<Start>& sta
     }
   }
   first.push_back(static_cast<uint32_t>(edges.size()));
-  const GrammarMemory* const memory = GrammarMemory::here();
   uint32_t most = wide ? kGrammarMaxStates : kNarrowMaxStates;
   if (memory) most = std::min(most, memory->max_states());
-  if (d.edges.size() > most) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", most, " states");
+  if (d.edges.size() > most) return fail(err, LINNET_UNSUPPORTED, name, colon, place, ": the grammar has more than ", most, " states");
   if (edges.size() > kGrammarMaxEdges)
-    return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
+    return fail(err, LINNET_UNSUPPORTED, name, colon, place, ": the grammar has more than ", kGrammarMaxEdges, " edges");
   const GrammarHeader h{kGrammarMagic,
                         !d.calls.empty() ? kGrammarVersion
                         : wide           ? 2u

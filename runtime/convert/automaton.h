@@ -23,6 +23,7 @@ class Automaton {
   static constexpr uint32_t kMaxNodes = 1u << 20;
 
   uint32_t node();  // the last one again when there are too many
+  uint32_t n_nodes() const { return static_cast<uint32_t>(heads_.size()); }
   bool full() const { return heads_.size() >= kMaxNodes || arcs_.size() >= 4 * size_t{kMaxNodes}; }
 
   // From here on bytes are a mark's, for which special tokens may stand (runtime/sampling/grammar.h), or are not.
@@ -62,6 +63,11 @@ class Automaton {
   // looks for.
   bool reads(uint32_t from, uint32_t to, std::string_view s) const;
 
+  // What was added since there were `from` nodes stands at this place. The innermost one with half of all is where an automaton is too
+  // large.
+  void part(uint32_t from, const String& place);
+  const char* largest() const;  // "" = there are no parts
+
   struct Start {
     String mark;  // that the prompt ends with
     uint32_t node;
@@ -93,6 +99,11 @@ class Automaton {
   Map<std::pair<uint32_t, String>, uint32_t> rests_;  // between: where it leads, the bytes of the rest; from which node
   Vector<Rule> rules_;
   Vector<Call> calls_;
+  struct Part {
+    uint32_t n_nodes;
+    String place;
+  };
+  Vector<Part> parts_;  // those that may have half of all: the inner ones come first
   bool own_ = false;
 };
 

@@ -26,6 +26,7 @@ uint32_t GrammarMemory::size_class(size_t bytes, size_t* rounded) {
 
 void GrammarMemory::clear() {
   used_ = 0;
+  at("");
   std::fill(std::begin(free_), std::end(free_), nullptr);
 }
 

@@ -9,6 +9,7 @@
 #include <new>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ class GrammarMemory {
   void clear();                                        // as if it were new
   void* take(size_t bytes);
   void give_back(void* block, size_t bytes);
+  // What is compiled right now, for the reason if the memory runs out; "" = it has no place.
+  const char* place() const { return place_; }
+  void at(std::string_view place) { place_[place.copy(place_, sizeof place_ - 1)] = 0; }
   // What this thread compiles in; nullptr: the heap.
   static GrammarMemory*& here();
 
@@ -39,6 +43,7 @@ class GrammarMemory {
   const size_t bytes_;
   const uint32_t max_states_;
   size_t used_ = 0;
+  char place_[128] = {};
   Free* free_[kSteps * 8 * sizeof(size_t)] = {};
 };
 // As long as it lives this thread compiles there.

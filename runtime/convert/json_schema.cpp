@@ -188,7 +188,9 @@ Status SchemaCompiler::tools(const Value& list, bool or_text, bool spaced, Vecto
 }
 
 bool SchemaCompiler::room() {
-  if (a_.full()) status_ = fail(err_, LINNET_UNSUPPORTED, name_, ": the grammar has more than ", uint32_t{Automaton::kMaxNodes}, " nodes");
+  if (a_.full())
+    status_ =
+        fail(err_, LINNET_UNSUPPORTED, name_, ": ", *place_, ": the grammar has more than ", uint32_t{Automaton::kMaxNodes}, " nodes");
   return !a_.full();
 }
 
@@ -392,7 +394,12 @@ bool SchemaCompiler::check_keywords(const Value& schema, const String& place) {
 bool SchemaCompiler::value(uint32_t from, uint32_t to, const Value& schema, const String& place) {
   if (depth_ == kMaxDepth) return refuse(place, "schemas more than ", kMaxDepth, " deep, references followed");
   ++depth_;
-  const bool ok = room() && check_keywords(schema, place) && checked_value(from, to, schema, place);
+  const String* const outer = std::exchange(place_, &place);
+  if (GrammarMemory* const memory = GrammarMemory::here()) memory->at(place);
+  const uint32_t n = a_.n_nodes();
+  const bool ok = room() && check_keywords(schema, place) && checked_value(from, to, schema, place) && room();
+  a_.part(n, place);
+  place_ = outer;
   --depth_;
   return ok;
 }

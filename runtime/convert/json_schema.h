@@ -182,6 +182,7 @@ class SchemaCompiler {
   const char* name_;
   Error* err_;
   Status status_ = LINNET_OK;
+  const String begin_ = "#", *place_ = &begin_;  // of the schema that is being compiled
   const Value* root_ = nullptr;
   String root_text_;
   bool formats_ = false, no_members_ = false;

@@ -267,6 +267,30 @@ class Pull(unittest.TestCase):
             self.assertIn(word, lines[0])
         return lines[0]
 
+    def test_served(self):
+        """linnet serve pulls as others do; the server gets paths, under the repository's name where none is said."""
+        bare = self.home / "bare"
+        bare.mkdir()
+        shutil.copy(LINNET, bare / "linnet")
+        server = bare / "linnet-server"
+        server.write_text('#!/bin/sh\nfor a in "$@"; do echo "$a"; done\n')
+        server.chmod(0o755)
+
+        def serve(*args, code=0):
+            done = subprocess.run([bare / "linnet", "serve", *args], capture_output=True, text=True, timeout=60, env=self.environment())
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done
+        path = self.pull("hf:linnet/quants:Q2_K")
+        other = self.cache / "models--linnet--two"
+        self.assertFalse(other.exists())
+        got = serve("-m", "hf:linnet/quants:Q2_K", "--port", "0", "--model=x=hf:linnet/two:b-Q8_0.gguf", "-m", "y=plain.gguf", "--model", "z=hf:linnet/quants@v1.0:Q2_K", "-m").stdout.splitlines()
+        self.assertEqual(got[:4] + got[5:8] + got[9:], ["-m", f"quants={path}", "--port", "0", "-m", "y=plain.gguf", "--model", "-m"])
+        self.assertRegex(got[4], rf"^--model=x={re.escape(str(other))}/snapshots/[^/]+/b-Q8_0\.gguf$")
+        self.assertRegex(got[8], r"^z=/.*/model-Q2_K\.gguf$")
+        self.assertTrue(pathlib.Path(got[4].split("=", 2)[2]).exists())
+        self.assertIn("no file 'nothing.gguf'", serve("-m", "hf:linnet/quants:nothing.gguf", code=1).stderr)
+        self.assertIn("hf:USER/REPO", serve("-m", "n=hf:nothing", code=2).stderr)
+
     def leftovers(self):
         return [str(p) for p in self.cache.rglob("*.incomplete")]
 

@@ -851,3 +851,25 @@ TEST_CASE("a compiler's memory runs out by name, and is as new for the next gram
   CHECK(compile_in(schema, &again, &m) == LINNET_OK);
   CHECK((m == n && std::memcmp(blob.data(), again.data(), n) == 0));
 }
+
+TEST_CASE("a schema that is too large says where") {
+  const std::string large = R"({"type":"string","pattern":"^([a-z]{1,900}[0-9]{1,900}){1,90}$"})", small = R"({"type":"integer"})";
+  const std::pair<std::string, const char*> cases[] = {
+      {large, "#"},
+      {R"({"type":"object","properties":{"a":)" + small + R"(,"deep":)" + large + R"(,"z":)" + small + "}}", "#/properties/deep"},
+      {R"({"type":"array","items":{"type":"object","properties":{"x/y~":)" + large + "}}}", "#/items/properties/x~1y~0"},
+      {R"({"anyOf":[)" + small + "," + large + "]}", "#/anyOf/1"},
+      {R"({"type":"object","properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":)" + large + "}}", "#/$defs/d"},
+      {R"({"type":"object","properties":{"a":)" + large + R"(,"b":)" + large + R"(,"c":)" + large + "}}", "#"},
+  };
+  Blob out(1 << 20);
+  for (const auto& [text, place] : cases) {
+    linnet_error err{};
+    size_t n = 0;
+    CAPTURE(text, err.text);
+    const linnet_status status =
+        linnet_grammar_compile(Compiler(60000).c, text.data(), text.size(), "it", LINNET_GRAMMAR_SCHEMA, out.data(), out.size(), &n, &err);
+    CHECK((status == LINNET_UNSUPPORTED || status == LINNET_NO_MEMORY));
+    CHECK(std::string(err.text).starts_with("it: " + std::string(place) + ": "));
+  }
+}

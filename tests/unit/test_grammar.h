@@ -52,7 +52,8 @@ inline void compile_in_memory(const std::string& text, linnet_grammar_kind kind,
   if (most == 1 || kind == LINNET_GRAMMAR_GBNF) return;  // GBNF's counts need no states where there are none to spare
   CHECK(linnet_grammar_compile(Compiler(most - 1).c, text.data(), text.size(), "it", kind, same.data(), same.size(), &n, &err) ==
         LINNET_UNSUPPORTED);
-  CHECK(std::string(err.text) == "it: the grammar has more than " + std::to_string(most - 1) + " states");
+  const std::string said = err.text, end = ": the grammar has more than " + std::to_string(most - 1) + " states";
+  CHECK((said == "it" + end || (said.starts_with("it: #") && said.ends_with(end))));
 }
 
 inline linnet_status compile(const std::string& text, linnet_grammar_kind kind, Blob* out, std::string* why = nullptr) {
