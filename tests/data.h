@@ -16,6 +16,9 @@
 #define LINNET_TESTS_SANITIZED
 #endif
 #endif
+// Random sweeps are short by default: LINNET_TEST_FULL, which `tests/run.sh --full` sets, makes them whole.
+inline const bool kFull = std::getenv("LINNET_TEST_FULL") != nullptr;
+
 #ifdef LINNET_TESTS_SANITIZED
 inline constexpr bool kSanitized = true;
 #else

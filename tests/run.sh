@@ -25,7 +25,7 @@ need_packages "$@" "catch2|the tests' framework" "python3|tests of the command l
   "libpocketsphinx-dev|the assistant's speech recogniser" "pocketsphinx-en-us|its English acoustic model" "flite1-dev|the assistant's voice, which speaks the tests' requests too" \
   "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page, the server" "chromium-headless-shell|tests of that page" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" "make|the generator that CMake takes where an app names none" \
-  "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
+  "clang|second compiler, and the fuzzers" "lld|its linker" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
 [ -z "$full" ] || need_packages "g++-arm-linux-gnueabihf|compiler for 32-bit ARM" "debootstrap|bare roots of Debian" || exit 1
 [ -z "$packages" ] || exit 0
@@ -65,7 +65,9 @@ build() { # preset, option for CMake, targets (default all)
   fuzz) with_cuda=$([ -n "$full" ] && echo $cuda || echo OFF) ;; # Clang's sanitizers take minutes over the emulated kernels, and over the assistant
   *) with_cuda=$cuda ;;
   esac
-  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "-DLINNET_ASSISTANT=$assistant" "$option" >"build/$preset.log" 2>&1 &&
+  left_out=
+  [ "$preset" != fuzz ] || [ -n "$full" ] || left_out="test_activations;test_characters;test_schemas;schema_texts;test_sampling" # see $tool below
+  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "-DLINNET_ASSISTANT=$assistant" "-DLINNET_UNITY=$([ -n "$full" ] && echo OFF || echo ON)" "-DLINNET_TESTS_LEFT_OUT=$left_out" "$option" >"build/$preset.log" 2>&1 &&
     cmake --build --preset "$preset" -j "$jobs" --target "${@:-all}" -- -k 0 >>"build/$preset.log" 2>&1 || {
     grep -E -A8 'error|Error|FAILED' "build/$preset.log" | head -n 80
     echo "build/$preset.log has everything"

@@ -274,8 +274,8 @@ def is_speech(path, text):
 
 
 def spoken():
-    """20 requests of the held-out set, drawn by seed 1 as language/measure.py draws them: right is the call that is wanted, or a sentence where none is."""
-    drawn = measure.draw(20, 1)
+    """20 requests of the held-out set, drawn by seed 1 as language/measure.py draws them (the first 8 without LINNET_TEST_FULL): right is the call that is wanted, or a sentence where none is."""
+    drawn = measure.draw(20, 1)[:20 if os.environ.get("LINNET_TEST_FULL") else 8]
     config = WORK / "voice.yaml"  # adapted to who speaks, on sentences of the training patterns
     config.write_text(f"recognizer: {{voice: {json.dumps(str(ROOT / 'examples/assistant/language/kal16'))}}}\n")
     right, lines = 0, []
@@ -295,7 +295,8 @@ def spoken():
         lines.append(f"{'right' if ok else 'WRONG'}\n  said   {text}\n  heard  {heard}\n  wanted {wanted}\n  called {json.dumps(calls)}\n  answer {answers[-1]['text']}\n")
     (WORK / "confusions.txt").write_text(f"{right} of {len(drawn)} right\n\n" + "\n".join(lines))
     print(f"{right} of {len(drawn)} spoken requests had the right effect ({WORK / 'confusions.txt'})")
-    check(right >= 16, f"{right} of {len(drawn)} spoken requests had the right effect; at least 16 should:\n" + "\n".join(x for x in lines if x.startswith("WRONG")))
+    least = len(drawn) * 4 // 5
+    check(right >= least, f"{right} of {len(drawn)} spoken requests had the right effect; at least {least} should:\n" + "\n".join(x for x in lines if x.startswith("WRONG")))
 
 
 def sounds():

@@ -71,7 +71,7 @@ struct Canceller {
   }
 };
 
-constexpr int kSteps = kSanitized ? 100 : 400, kCancels = kSanitized ? 100 : 1000;
+const int kSteps = kSanitized ? 100 : kFull ? 400 : 200, kCancels = kSanitized ? 100 : kFull ? 1000 : 300;
 
 }  // namespace
 
@@ -634,7 +634,7 @@ TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the se
     // How long a whole prefill takes is not measured once but followed, since others may run on the machine: a cancel that came too late
     // makes the range of delays shorter, one in time longer.
     uint32_t whole = 2000;  // microseconds
-    const bool many = std::getenv("LINNET_TEST_FULL") || name == std::string("mistral-window");
+    const bool many = kFull || name == std::string("mistral-window");
     const int most = many ? kCancels : kCancels / 4;
     int cancelled = 0, tries = 0;
     for (; tries < 2 * most && cancelled < most; ++tries) {

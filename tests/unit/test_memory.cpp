@@ -892,10 +892,9 @@ namespace {
 // LINNET_TEST_FULL is set.
 template <class Fn, class After>
 void every_allocation(const char* what, const Fn& fn, const After& after) {
-  const bool full = std::getenv("LINNET_TEST_FULL") != nullptr;
   for (const bool all : {false, true}) {
     long k = 0, failures = 0;
-    for (;; k += full ? 1 : 1 + k / 60) {
+    for (;; k += kFull ? 1 : 1 + k / 20) {
       INFO(what << ": allocation " << k << (all ? " and all behind it" : ""));
       linnet_error err{};
       for_good = all;

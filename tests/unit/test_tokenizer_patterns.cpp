@@ -132,7 +132,7 @@ TEST_CASE("the patterns of published models are cut as PCRE2 cuts them") {
     const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     const Regex regex(family.pcre ? family.pcre : family.pattern);
     size_t wrong = 0;
-    for (int i = 0; i < (kSanitized ? 150 : 10000); ++i) {
+    for (int i = 0; i < (kSanitized ? 100 : kFull ? 10000 : 2500); ++i) {
       const std::string text = mixed_text(rng, i % 50 ? 14 : 700, pcre_agrees);
       if (table_words(tables, text) != regex_words(regex, text) && wrong++ < 3) UNSCOPED_INFO(json(text).dump());
     }
@@ -147,7 +147,7 @@ TEST_CASE("random patterns are cut as PCRE2 cuts them") {
   std::mt19937 rng(22);
   size_t compiled = 0, tried = 0, wrong = 0;
   std::map<std::string, size_t> why;
-  while (compiled < (kSanitized ? 30 : 600)) {
+  while (compiled < (kSanitized ? 30 : kFull ? 600 : 200)) {
     REQUIRE(++tried < 20000);
     std::string pattern = random_pattern(rng, 2);
     if (rng() % 3) pattern += "|" + random_pattern(rng, 1) + (rng() % 2 ? "|\\s+(?!\\S)|\\s+" : "");
@@ -215,6 +215,7 @@ TEST_CASE("behaviours of a pattern are those of the tokenizers library") {
   std::mt19937 rng(23);
   const Regex regex("[ab]x?|1+");
   using Piece = std::pair<std::string, bool>;  // and whether it is a match
+  std::map<std::pair<std::string, bool>, std::unique_ptr<Loaded>> known;
   for (int round = 0; round < (kSanitized ? 150 : 3000); ++round) {
     std::string text;
     for (size_t n = 1 + rng() % 10; n; --n) text.push_back("abx1 -"[rng() % 6]);
@@ -243,15 +244,16 @@ TEST_CASE("behaviours of a pattern are those of the tokenizers library") {
           before = delimiter;
         }
         if (backwards) std::reverse(want.begin(), want.end());
-        json tokenizer = byte_level_json({});
-        tokenizer["pre_tokenizer"] = {
-            {"type", "Sequence"},
-            {"pretokenizers",
-             {{{"type", "Split"}, {"pattern", {{"Regex", "[ab]x?|1+"}}}, {"behavior", behavior}, {"invert", invert}},
-              {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
-        static std::map<std::pair<std::string, bool>, std::unique_ptr<Loaded>> known;
         auto& l = known[{behavior, invert}];
-        if (!l) l = built(tokenizer);
+        if (!l) {
+          json tokenizer = byte_level_json({});
+          tokenizer["pre_tokenizer"] = {
+              {"type", "Sequence"},
+              {"pretokenizers",
+               {{{"type", "Split"}, {"pattern", {{"Regex", "[ab]x?|1+"}}}, {"behavior", behavior}, {"invert", invert}},
+                {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+          l = built(tokenizer);
+        }
         if (kept(tok::Tables(l->t).pattern(0), text) != want) FAIL(behavior << (invert ? " inverted" : "") << " on " << text);
       }
   }
@@ -410,7 +412,7 @@ TEST_CASE("patterns that are not understood are refused by name and place") {
   }
   std::mt19937 rng(24);
   const std::string_view letters = "ab\\pPxu{}L1,3()[]^-&|?*+!=<>:i.$ \ndswzk";
-  for (int round = 0; round < (kSanitized ? 200 : 20000); ++round) {
+  for (int round = 0; round < (kSanitized ? 200 : kFull ? 20000 : 5000); ++round) {
     std::string pattern;
     for (size_t n = rng() % 14; n; --n) pattern.push_back(letters[rng() % letters.size()]);
     convert::SplitTables tables;
@@ -447,7 +449,7 @@ TEST_CASE("tables of patterns are checked, and read a text a few times at most")
     REQUIRE(survives(l->blob.bytes));
     const auto* header = reinterpret_cast<const tok::Header*>(l->blob.bytes.data());
     size_t opened = 0;
-    const int rounds = kSanitized ? 150 : 8000;
+    const int rounds = kSanitized ? 150 : kFull ? 8000 : 2000;
     for (int round = 0; round < rounds; ++round) {
       std::vector<uint8_t> flipped = l->blob.bytes;
       const tok::Section& s = header->section[tok::kPatterns + rng() % (version + 1)];
