@@ -475,6 +475,7 @@ const KernelTable avx512_table = {
     .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
     .xielu_row = xielu_row,
+    .taps_row = taps_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block,

@@ -88,7 +88,7 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
       m = end - first < most ? end - first : most;
       const auto row = [&](uint32_t i) { return span.row + size_t{first + i - view.position}; };  // of tokens that are new
       h.each_part([&](uint32_t channel, uint32_t n, uint32_t to) {
-        Taps(a.conv, a.taps, channel, n)
+        Taps(t, a.conv, a.taps, channel, n)
             .pass(view, first, m, channel, a.x + span.row * a.x_stride, a.x_stride, true, before + channel, h.width, rows + to, n_row);
       });
       for (uint32_t i = 0; i < m; ++i) {
@@ -104,6 +104,8 @@ void piece(const Worker& w, const DeltaNetArgs& a, const RowSpan& span, const He
           float* const kept = token < view.position || token >= view.keep_from ? view.row(token) + h.width + v : nullptr;
           beta[i] = token < view.position ? kept[0] : a.beta[row(i) * a.beta_stride + v];
           if (kept) kept[0] = beta[i];
+          if (token >= view.position)
+            for (uint32_t c = 0; c < a.value_dim; c += 16) __builtin_prefetch(a.y + row(i) * a.y_stride + v * a.value_dim + c);
           const uint32_t n_fades = a.by_key ? a.key_dim : 1;
           float *const to = a.by_key ? rows + i * size_t{n_row} + h.n : fade + i, *const kept_fades =
                                                                                       kept ? kept - v + a.value_heads + size_t{v} * n_fades

@@ -156,6 +156,9 @@ struct KernelTable {
   // xIELU, by = (p, a, beta, eps): x > 0: y = fmaf(p * x, x, beta * x), else fmaf(a, (exp(t) - 1) - x, beta * x) with t = min(x, eps), and
   // exp(t) - 1 without what 1 would cost: fmaf(q * r, s, s - 1) where exp(t) is fmaf(q, r, 1) * s. y may be x.
   void (*xielu_row)(const float* x, const float* by, uint32_t n, float* y) = nullptr;
+  // A convolution's taps, of kMostTaps rows at most: y = w[0] * rows[0], then y = y + w[i] * rows[i] in order, each rounded. w: (taps,
+  // stride).
+  void (*taps_row)(const float* const* rows, const float* w, uint32_t stride, uint32_t taps, uint32_t n, float* y) = nullptr;
   // y = y + x.
   void (*add_row)(float* y, const float* x, uint32_t n) = nullptr;
   // Rotates pairs (a, b) by (cos, sin): a' = fmaf(a, cos, -(b * sin)), b' = fmaf(b, cos, a * sin).

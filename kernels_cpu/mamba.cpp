@@ -63,7 +63,7 @@ void piece(const Worker& w, const MambaArgs& a, const RowSpan& span, const Heads
     for (uint32_t first = run.first, end = run.first + run.n, m; first < end; first += m) {
       m = end - first < most ? end - first : most;
       h.each_part([&](uint32_t channel, uint32_t n, uint32_t to, bool keeps) {
-        Taps(a.conv, a.taps, channel, n)
+        Taps(t, a.conv, a.taps, channel, n)
             .pass(view, first, m, channel, a.x + span.row * a.x_stride, a.x_stride, keeps, run.to + taps_at + to, h.n, rows + to, h.n);
       });
       for (uint32_t i = 0; i < m; ++i) {

@@ -54,6 +54,7 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.sigmoid_mul_row, from.sigmoid_mul_row);
   take(t.relu_mul_row, from.relu_mul_row);
   take(t.xielu_row, from.xielu_row);
+  take(t.taps_row, from.taps_row);
   take(t.add_row, from.add_row);
   take(t.rope_row, from.rope_row);
   take(t.softmax_block, from.softmax_block);

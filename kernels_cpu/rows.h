@@ -159,6 +159,14 @@ void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   }
 }
 
+void taps_row(const float* const* rows, const float* w, uint32_t stride, uint32_t taps, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    V sum = mul(load(w + i, n - i), load(rows[0] + i, n - i));
+    for (uint32_t t = 1; t < taps; ++t) sum = add(sum, mul(load(w + t * size_t{stride} + i, n - i), load(rows[t] + i, n - i)));
+    store(y + i, sum, n - i);
+  }
+}
+
 void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) store_times(y, div(all(1.0f), add(all(1.0f), exp16(neg(load(g + i, n - i))))), u, i, n);
 }

@@ -175,6 +175,14 @@ void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; ++i) y[i] = times(1.0f / (1.0f + exp_one(-g[i])), u, i);
 }
 
+void taps_row(const float* const* rows, const float* w, uint32_t stride, uint32_t taps, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; ++i) {
+    float sum = w[i] * rows[0][i];
+    for (uint32_t t = 1; t < taps; ++t) sum = sum + w[t * size_t{stride} + i] * rows[t][i];
+    y[i] = sum;
+  }
+}
+
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; ++i) y[i] = times(larger(g[i], 0.0f), u, i);
 }
@@ -1136,6 +1144,7 @@ constexpr KernelTable kTable = {
     .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
     .xielu_row = xielu_row,
+    .taps_row = taps_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block,

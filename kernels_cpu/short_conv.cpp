@@ -2,14 +2,15 @@
 #include "short_conv.h"
 
 #include "../runtime/cache/slots.h"
+#include "registry.h"
 #include "taps.h"
 
 namespace linnet {
 namespace {
 
-void piece(const ShortConvArgs& a, const RowSpan& span, uint32_t channel, uint32_t n) {
+void piece(const Worker& w, const ShortConvArgs& a, const RowSpan& span, uint32_t channel, uint32_t n) {
   const SlotView v = a.slots->view(span.seq, a.layer);
-  Taps window(a.weight, a.taps, channel, n);
+  Taps window(w.kernels->t, a.weight, a.taps, channel, n);
   for (uint32_t r = 0; r < v.n_runs; ++r) {
     const SlotRun& run = v.runs[r];
     window.load(run.from + channel, a.n);
@@ -37,7 +38,7 @@ void cpu_short_conv(const Worker& w, const ShortConvArgs& a) {
   const uint32_t parts = static_cast<uint32_t>(div_up(a.n, Taps::kChannels));
   for_rows(w, a.n_spans * parts, [&](uint32_t i) {
     const uint32_t channel = i % parts * Taps::kChannels, left = a.n - channel;
-    piece(a, a.spans[i / parts], channel, left < Taps::kChannels ? left : Taps::kChannels);
+    piece(w, a, a.spans[i / parts], channel, left < Taps::kChannels ? left : Taps::kChannels);
   });
 }
 

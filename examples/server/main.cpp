@@ -37,7 +37,7 @@ constexpr char kUsage[] =
     "      --weights FMT        of models that are packed on the way in, as linnet convert has it\n"
     "      --kv FMT             of the KV cache (i8)\n"
     "      --chunk N            rows of a prompt computed at a time (256)\n"
-    "      --rows N             of them beside others' tokens (0: so many that a pass takes 1.7 times as long)\n"
+    "      --rows N             of them beside others' tokens (0: so many that a pass takes 1.85 times as long)\n"
     "      --prefix-cache MIB   what prompts have in common is computed once (256; 0: off)\n"
     "      --cache-dir DIR      what the prefix cache holds is kept there, too, for the next start\n"
     "      --cache-disk MIB     bytes of that folder (4096)\n"

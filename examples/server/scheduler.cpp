@@ -3,6 +3,7 @@
 #include <linnet_device.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -14,7 +15,8 @@ namespace {
 constexpr size_t kRecent = 32;                          // prompts that are remembered for what later ones have in common with them
 constexpr size_t kWorthKeeping = 32;                    // tokens in common that are worth a piece of their own
 constexpr size_t kTurn = 1024;                          // tokens of a key before another's turn
-constexpr double kSlower = 1.7;                         // how much longer a pass may take by the prompts in it
+constexpr double kSlower = 1.85;                        // how much longer a pass may take by the prompts in it
+constexpr uint32_t kOld = 64;                           // passes until it is measured again how long one without prompts takes
 constexpr uint32_t kLeastRows = 4;                      // of prompts beside answers
 constexpr size_t kKeeping = 256;                        // sequences that wait to be written to the disk
 constexpr auto kImport = std::chrono::milliseconds(4);  // of what was read from it, between two passes
@@ -679,7 +681,6 @@ bool Scheduler::pass() {
     }
   }
   const size_t n_answers = in_pass_.size();
-  uint32_t left = n_answers ? prompt_rows() : chunk();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::stable_sort(prompts.begin(), prompts.end(), [this](const Active* x, const Active* y) {
@@ -687,6 +688,12 @@ bool Scheduler::pass() {
       return sx != sy ? sx < sy : x->order < y->order;
     });
   }
+  // What the answers take by themselves is measured where nobody's first row waits for it; without it prompts would go by their least rows
+  // for as long as prompts keep coming.
+  Alone& alone = alone_[std::min<size_t>(std::bit_width(n_answers), std::size(alone_) - 1)];
+  const bool measured = alone.seconds > 0 && alone.passes < kOld,
+             measures = n_answers && !measured && !prompts.empty() && prompts[0]->computed;
+  uint32_t left = measures ? 0 : n_answers ? prompt_rows() : chunk();
   size_t n_prompt_rows = 0;
   for (Active* a : prompts) {
     if (!left) break;
@@ -706,11 +713,15 @@ bool Scheduler::pass() {
   for (const Active* a : in_pass_) rows_.push_back({sizeof(linnet_rows), a->seq, a->rows, a->tokens.data() + a->computed});
   double seconds = 0;
   const bool all = compute(rows_, &seconds);
-  if (all && n_answers && !n_prompt_rows) average(&answer_pass_s_, seconds);
+  if (n_prompt_rows) ++alone.passes;
+  if (all && n_answers && !n_prompt_rows) {
+    average(&alone.seconds, seconds);
+    alone.passes = 0;
+  }
   // By steps towards the time that is wanted: what a row costs depends on how many there are (the first ones hide behind the weights'
   // read).
-  if (all && n_answers && n_prompt_rows && answer_pass_s_ > 0) {
-    const double step = std::clamp(kSlower * answer_pass_s_ / seconds, 0.7, 1.2), least = std::min(kLeastRows, chunk());
+  if (all && n_answers && n_prompt_rows && alone.seconds > 0) {
+    const double step = std::clamp(kSlower * alone.seconds / seconds, 0.8, 1.25), least = std::min(kLeastRows, chunk());
     if (step < 1 || n_prompt_rows >= prompt_rows()) rows_beside_ = std::clamp<double>(rows_beside_ * step, least, chunk());
   }
   for (Active* a : in_pass_)

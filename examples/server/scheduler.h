@@ -84,7 +84,7 @@ struct SchedulerOptions {
   size_t max_key = 0;                       // sequences of one key; 0: no limit but fairness
   std::chrono::seconds stalled{60};         // jobs that are paused for so long are dropped
   bool spare = true;                        // a sequence beside, for run()
-  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.7 times as long as without
+  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.85 times as long as without
   std::vector<double> weights;      // of keys; those that are not said have 1
   std::shared_ptr<DiskCache> disk;  // behind the prefix cache; all models' may be one
 };
@@ -210,8 +210,12 @@ class Scheduler {
   std::deque<std::vector<int32_t>> recent_;  // prompts: what two have in common a third one may have, too
   size_t pool_ = 0, reserved_ = 0;
   bool cancel_left_ = false;  // a cancel may wait for the next call on the session
-  double answer_pass_s_ = 0;  // of a pass without prompts, a moving average
-  double rows_beside_ = 16;   // of prompts beside answers
+  struct Alone {
+    double seconds = 0;   // a moving average
+    uint32_t passes = 0;  // with prompts in them since one was measured
+  };
+  Alone alone_[32];          // passes of 1, of 2 or 3, of 4 to 7, ... answers without prompts
+  double rows_beside_ = 16;  // of prompts beside answers
   std::vector<linnet_rows> rows_;
   std::vector<Active*> in_pass_;
 

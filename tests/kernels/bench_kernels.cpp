@@ -214,6 +214,8 @@ void bench_rows(Bench& b) {
   volatile uint32_t found = 0;
   time("find_above", n, [&] { found = t.find_above(x.data(), n, 0, 2.0f); });
   time("silu_mul_row", n, [&] { t.silu_mul_row(x.data(), w.data(), n, y.data()); });
+  const float* const taps[] = {x.data(), w.data(), x.data(), w.data()};
+  time("taps_row", n / 4, [&] { t.taps_row(taps, w.data(), n / 4, 4, n / 4, y.data()); });
   time("add_row", n, [&] { t.add_row(y.data(), x.data(), n); });
   time("rope_row", n / 2, [&] { t.rope_row(y.data(), x.data(), w.data(), n / 2, 0); });
   time("rope_row pairs", n / 2, [&] { t.rope_row(y.data(), x.data(), w.data(), n / 2, 1); });

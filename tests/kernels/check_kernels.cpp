@@ -781,6 +781,18 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
     check_map(
         name, "silu_mul_row", t, s, rng,
         [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.silu_mul_row(x, w, n, y); }, true);
+  if (t.taps_row)
+    for (const uint32_t taps : {1u, 2u, 4u, 16u})
+      check_map(name, "taps_row", t, s, rng, [taps](const T& k, float* x, const float* w, uint32_t n, float f, float, float* y) {
+        std::vector<float> other(x, x + n), weights;
+        const float* rows[16];
+        for (uint32_t i = 0; i < taps; ++i) {
+          rows[i] = i % 2 ? other.data() : x;
+          for (uint32_t j = 0; j < n; ++j) weights.push_back(w[(i + j) % n]);
+        }
+        for (float& v : other) v *= f;
+        k.taps_row(rows, weights.data(), n, taps, n, y);
+      });
   if (t.add_row)
     check_map(name, "add_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float, float, float*) { k.add_row(x, w, n); });
@@ -859,9 +871,9 @@ void check_registry() {
       const KernelTable& r = k.t;
       entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row &&
                        r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.xielu_row && r.sigmoid_mul_row && r.find_above &&
-                       r.add_row && r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table &&
-                       r.turn_panels && r.merge_row && r.delta_steps && r.scale_row && r.sum_row && r.unit_row && r.exp_row &&
-                       r.gather_row && r.read_all,
+                       r.taps_row && r.add_row && r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float &&
+                       r.byte_table && r.turn_panels && r.merge_row && r.delta_steps && r.scale_row && r.sum_row && r.unit_row &&
+                       r.exp_row && r.gather_row && r.read_all,
                    "%s has a hole", isa_name(t->isa));
     }
     entry.expect(kernels_resolve(t->isa, 1u << (t->isa == 1 ? 2 : 1), &k, &err) == LINNET_UNSUPPORTED && std::strstr(err.text, "isa_mask"),

@@ -124,10 +124,11 @@ void reference_rows(const KernelTable& s, Rng& rng) {
   Buffers& b = buffers();
   Entry norm("scalar", "rmsnorm_row", "against doubles"), silu("scalar", "silu_mul_row", "against doubles"),
       rope("scalar", "rope_row", "against doubles"), quant("scalar", "quantize_row", "against doubles"),
-      rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"),
-      gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
-      xielu("scalar", "xielu_row", "against doubles"), sigmoid("scalar", "sigmoid_mul_row", "against doubles"),
-      layer("scalar", "layernorm_row", "against doubles"), find("scalar", "find_above", "by its definition");
+      rest("scalar", "add, merge, scale", "against doubles"), taps("scalar", "taps_row", "against doubles"),
+      gelu("scalar", "gelu_mul_row", "against doubles"), gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"),
+      relu("scalar", "relu_mul_row", "by its definition"), xielu("scalar", "xielu_row", "against doubles"),
+      sigmoid("scalar", "sigmoid_mul_row", "against doubles"), layer("scalar", "layernorm_row", "against doubles"),
+      find("scalar", "find_above", "by its definition");
   const auto near = [](float got, double want, double size) { return std::fabs(static_cast<double>(got) - want) <= size * 1e-6 + 1e-37; };
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
     const uint32_t n = random_size(rng);
@@ -147,6 +148,19 @@ void reference_rows(const KernelTable& s, Rng& rng) {
       const double want = static_cast<double>(x[j]) / (1 + std::exp(-static_cast<double>(x[j]))) * static_cast<double>(w[j]);
       silu.expect(near(y[j], want, std::fabs(want)), "silu(%.9g): %.9g, not %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]),
                   want);
+    }
+    for (const uint32_t count : {1u, 2u}) {
+      const float* const rows[] = {w, x};
+      s.taps_row(rows, x, n, count, n, y);
+      for (uint32_t j = 0; j < n; ++j) {
+        double want = 0, size = 0;
+        for (uint32_t tap = 0; tap < count; ++tap) {
+          const double product = static_cast<double>(rows[tap][j]) * static_cast<double>(x[tap * n + j]);
+          want += product;
+          size += std::fabs(product);
+        }
+        taps.expect(near(y[j], want, size), "taps %u n %u [%u]: %.9g, not %.9g", count, n, j, static_cast<double>(y[j]), want);
+      }
     }
     s.sigmoid_mul_row(x, w, n, y);
     for (uint32_t j = 0; j < n; ++j) {
