@@ -137,10 +137,10 @@ if [ -n "$full" ]; then
 fi
 # Under TSan only what runs on several threads; the assistant's pipeline and its page with --full.
 apps=
-[ -z "$full" ] || apps="test_pipeline$([ -f /usr/include/microhttpd.h ] && echo ' test_web')"
+[ -z "$full" ] || apps="test_pipeline$([ -f /usr/include/microhttpd.h ] && echo ' test_web linnet-server')"
 # shellcheck disable=SC2086 # one word per target
 stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power test_team $apps
-stage "tests: TSan" tests tsan -R "^test_(exact|session|golden|kv|power|team${full:+|pipeline|web})\$"
+stage "tests: TSan" tests tsan -R "^test_(exact|session|golden|kv|power|team${full:+|pipeline|web|server_(endpoints|exact|fairness|models|signals|soak)})\$"
 if [ -n "$full" ]; then
   if [ -n "$cross" ]; then
     stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF

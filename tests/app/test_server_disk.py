@@ -267,7 +267,8 @@ class Disk(unittest.TestCase):
             a.stop(), b.stop()
             watching = False
             watcher.join()
-        self.assertLessEqual(largest, 2 * MIB)
+        # Each looks into the folder again after a 32th of the budget: the other may have written as much since, and a file.
+        self.assertLessEqual(largest, 2 * MIB + MIB // 16 + max(f.stat().st_size for f in self.files()))
         self.assertGreater(largest, MIB)
         with self.server("pages", "--cache-disk", 2) as s:
             self.assertGreaterEqual(self.check(s, [prompts[-1]], self.answers([prompts[-1]]))[0], 128)
