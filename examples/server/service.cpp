@@ -279,15 +279,17 @@ bool Service::start(const Settings& settings, std::string* why) {
     if (!settings_.models.scheduler.disk->open(settings.disk_folder, settings.disk_bytes, why)) return false;
   }
   if (!models_.start(settings_.models, why)) return false;
-  for (size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { work(); });
+  for (size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { work(&requests_); });
+  workers_.emplace_back([this] { work(&looks_); });
   return http_.start(
       settings.http,
       [this](std::shared_ptr<Exchange> exchange) {
         {
           const std::lock_guard<std::mutex> lock(mutex_);
-          if (!ending_ && requests_.size() < kMaxRequests) {
-            requests_.push_back(std::move(exchange));
-            come_.notify_one();
+          auto& queue = exchange->method == "GET" && exchange->path != "/props" ? looks_ : requests_;  // props are a model's, which loads
+          if (!ending_ && queue.size() < kMaxRequests) {
+            queue.push_back(std::move(exchange));
+            come_.notify_all();
             return;
           }
         }
@@ -296,15 +298,15 @@ bool Service::start(const Settings& settings, std::string* why) {
       why);
 }
 
-void Service::work() {
+void Service::work(std::deque<std::shared_ptr<Exchange>>* from) {
   for (;;) {
     std::shared_ptr<Exchange> exchange;
     {
       std::unique_lock<std::mutex> lock(mutex_);
-      come_.wait(lock, [this] { return ending_ || !requests_.empty(); });
-      if (requests_.empty()) return;
-      exchange = std::move(requests_.front());
-      requests_.pop_front();
+      come_.wait(lock, [this, from] { return ending_ || !from->empty(); });
+      if (from->empty()) return;
+      exchange = std::move(from->front());
+      from->pop_front();
     }
     if (exchange->gone()) continue;
     try {

@@ -50,7 +50,7 @@ class Service {
 
  private:
   friend struct Routes;
-  void work();
+  void work(std::deque<std::shared_ptr<Exchange>>* from);
   void answer(const std::shared_ptr<Exchange>& exchange);
   std::string metrics() const;
   std::string metrics_of(const std::vector<Models::Known>& all) const;
@@ -62,7 +62,8 @@ class Service {
 
   std::mutex mutex_;  // of what follows
   std::condition_variable come_;
-  std::deque<std::shared_ptr<Exchange>> requests_;
+  std::deque<std::shared_ptr<Exchange>> requests_,
+      looks_;  // looks_: of what is asked for by GET, which nothing that takes time may hold up
   bool ending_ = false;
   std::vector<std::thread> workers_;
 };

@@ -382,11 +382,34 @@ def check_grammar_memory():
         s.until("it has gone", lambda _: s.post(TEXT, asks("x" * 20000 + "y")).status == 200)
 
 
+def check_looks(s):
+    """What is asked for by GET does not wait for schemas that take long."""
+    def slow(i):
+        pattern = "^([a-z]{1,%d}[0-9]{1,900}){1,90}$" % (900 - i)
+        return seconds(lambda: s.post(TEXT, {"prompt": "x", "json_schema": {"type": "string", "pattern": pattern}}), 400)
+
+    def look():
+        return max(seconds(lambda path=path: s.ask("GET", path), 200) for path in ("/health", "/metrics", "/v1/models", "/slots"))
+
+    def seconds(ask, status):
+        began = time.monotonic()
+        answer = ask()
+        assert answer.status == status, answer
+        return time.monotonic() - began
+
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        asked, looks = [pool.submit(slow, i) for i in range(6)], [look()]
+        while not all(a.done() for a in asked):
+            looks.append(look())
+    assert max(looks) < max(a.result() for a in asked) / 3, (max(looks), [a.result() for a in asked])
+
+
 def part_endpoints(_):
     with Server(BUNDLED, "--queue", "40") as s:
         check_bad(s)
         check_good(s)
         check_grammars(s)
+        check_looks(s)
         idle = s.idle()
         assert idle["requests_failed_total"] == 0 and idle["body_bytes"] == 0, idle
     check_grammar_memory()
