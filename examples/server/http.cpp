@@ -111,6 +111,7 @@ struct Hub {
     c->since = Clock::now();
     to->splice(to->end(), *c->in, c->self);
     c->in = to;
+    if (c->closed && to != &busy) look_again(c);  // the edge of its end may have come with the bytes of a request
     if (deadline() < wake_at) wake_at = Clock::time_point::min(), signal();
   }
   Clock::time_point deadline() const {
@@ -699,7 +700,6 @@ struct Http::Server {
       const std::lock_guard<std::mutex> lock(s->hub->mutex);
       r->connection->call = nullptr;  // `r` has it
       if (r->connection->in != &s->hub->cut) s->hub->move(r->connection, &s->hub->idle);
-      if (r->connection->closed) s->hub->look_again(r->connection);
     }
     delete r;
   }
