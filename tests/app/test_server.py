@@ -970,9 +970,9 @@ def part_soak(folder):
         print("skipped: there is no tests/golden/lfm2")
 
 
-def main():
+def run_parts(parts):
+    """PROGRAM PART...: those that are named, or all."""
     Server.program = str(Path(sys.argv[1]).resolve())
-    parts = {name.removeprefix("part_"): part for name, part in globals().items() if name.startswith("part_")}
     for name in sys.argv[2:] or parts:
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
@@ -981,4 +981,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_parts({name.removeprefix("part_"): part for name, part in globals().items() if name.startswith("part_")})

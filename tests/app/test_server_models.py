@@ -6,12 +6,10 @@ memory: who is let go for whom. idle: models go after a time. state: prompts tha
 import random
 import re
 import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 
-from test_server import BUNDLED, FORGOTTEN_S, HELLO, LONG, PLAIN, TEXT, Server, at_once, essence, hybrid_model, plain_model, read_some
+from test_server import BUNDLED, FORGOTTEN_S, HELLO, LONG, PLAIN, TEXT, Server, at_once, essence, hybrid_model, plain_model, read_some, run_parts
 
 PARTS = {}
 PREFIX = ["--prefix-cache", "4", "-c", "1000", "--parallel", "2"]
@@ -211,14 +209,5 @@ def state(folder):
             assert s.post("/v1/state", {"prompt": prompts[0]}).status == 400 and put(s, states[0]).status == 400
 
 
-def main():
-    Server.program = str(Path(sys.argv[1]).resolve())
-    for name in sys.argv[2:] or PARTS:
-        began = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
-            PARTS[name](Path(folder))
-        print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(PARTS)
