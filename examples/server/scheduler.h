@@ -24,6 +24,10 @@
 namespace server {
 
 using Clock = std::chrono::steady_clock;
+inline double ms_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
+inline Refusal refusal_of(const linnet_error& err, int status, const char* code) { return {status, err.text, code, {}}; }
 
 struct Drawn {
   int32_t token = -1;
@@ -84,7 +88,8 @@ struct SchedulerOptions {
   size_t max_key = 0;                       // sequences of one key; 0: no limit but fairness
   std::chrono::seconds stalled{60};         // jobs that are paused for so long are dropped
   bool spare = true;                        // a sequence beside, for run()
-  uint32_t rows = 0;                // of prompts beside answers in a pass; 0: as many as let a pass take 1.85 times as long as without
+  uint32_t rows =
+      0;  // of prompts beside answers in a pass; 0: as many as let a pass take 1.85 times as long as without, 3 times in a flood
   std::vector<double> weights;      // of keys; those that are not said have 1
   std::shared_ptr<DiskCache> disk;  // behind the prefix cache; all models' may be one
 };
@@ -158,37 +163,41 @@ class Scheduler {
     int64_t when = 0;
   };
 
+  // scheduler.cpp
   static linnet_session_params session_params(const Model& model, const SchedulerOptions& options);
   void work();
   void take_calls(std::unique_lock<std::mutex>* lock);
   void drop_gone(std::unique_lock<std::mutex>* lock);
   bool is_gone(const Job& job, Clock::time_point now) const;
   Clock::time_point ends(const Job& job) const;  // when something is to be done about it by itself
-  void admit(std::unique_lock<std::mutex>* lock);
+  void publish();
+  // scheduler_queue.cpp
+  Key& key_of(size_t key);
+  double weight_of(size_t key) const;
+  double share_of(size_t key) const;
+  bool computed_elsewhere(const Active& a);
   size_t next_waiting() const;          // of waiting_, its size where none may begin
   size_t victim_for(size_t key) const;  // of active_, its size where nobody has more than a fair share
+  void admit(std::unique_lock<std::mutex>* lock);
   void begin(Entry entry);
+  size_t match(Active* a);
+  void go_on(Active* a);
+  void leave(Active* a);
+  void finish(Active* a, End end, const Refusal& why);
+  static void tell(Job* job, End end, const Refusal& why);
+  void sweep();
+  // scheduler_disk.cpp
+  bool from_disk();
+  bool to_disk();
+  void flush_disk();
+  void keep(const Active& a);  // in the prefix cache, from where it goes to the disk
+  // scheduler_pass.cpp
+  uint32_t chunk() const { return options_.session.n_chunk ? options_.session.n_chunk : 256; }  // rows of a prompt at a time
+  uint32_t prompt_rows(bool flood) const;
   bool pass();
   bool compute(const std::vector<linnet_rows>& rows, double* seconds);
   void after_pass(Active* a);
   void draw(Active* a);
-  void finish(Active* a, End end, const Refusal& why);
-  void leave(Active* a);
-  static void tell(Job* job, End end, const Refusal& why);
-  void sweep();
-  void keep(const Active& a);
-  size_t match(Active* a);
-  bool from_disk();
-  void go_on(Active* a);
-  bool to_disk();
-  void flush_disk();
-  bool computed_elsewhere(const Active& a);
-  uint32_t chunk() const { return options_.session.n_chunk ? options_.session.n_chunk : 256; }  // rows of a prompt at a time
-  uint32_t prompt_rows() const;
-  Key& key_of(size_t key);
-  double weight_of(size_t key) const;
-  double share_of(size_t key) const;
-  void publish();
 
   std::shared_ptr<Model> model_;
   SchedulerOptions options_;
@@ -214,8 +223,8 @@ class Scheduler {
     double seconds = 0;   // a moving average
     uint32_t passes = 0;  // with prompts in them since one was measured
   };
-  Alone alone_[32];          // passes of 1, of 2 or 3, of 4 to 7, ... answers without prompts
-  double rows_beside_ = 16;  // of prompts beside answers
+  Alone alone_[32];                   // passes of 1, of 2 or 3, of 4 to 7, ... answers without prompts
+  double rows_beside_[2] = {16, 16};  // of prompts beside answers, and of others' in a flood
   std::vector<linnet_rows> rows_;
   std::vector<Active*> in_pass_;
 

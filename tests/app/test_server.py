@@ -566,6 +566,9 @@ def check_flood(s, n_sequences):
     flood = [s.stream(dict(LONG, max_tokens=200), key="a") for _ in range(64)]
     s.until("the flood", lambda m: m["requests_waiting"] >= 40 and m["generated_tokens_total"] > before["generated_tokens_total"] + 400)
     busy = {kind: middle(kind, True) for kind in prompts}
+    for _ in range(3):  # other programs have the cores as well
+        if busy["long"][1] > 2 * idle["long"][1]:
+            busy["long"] = min(busy["long"], middle("long", True), key=lambda got: got[1])
     m = s.metrics()
     assert m["requests_waiting"] > 0, m
     for f in flood:
@@ -574,7 +577,7 @@ def check_flood(s, n_sequences):
     print(f"{n_sequences} sequences, a pass in a flood {pass_ms:.2f} ms; until the first token, idle and in the flood: "
           + ", ".join(f"{kind} prompt {idle[kind][1]:.2f} and {busy[kind][1]:.2f} ms, at most {idle[kind][0]} and {busy[kind][0]} passes" for kind in prompts))
     assert idle["short"][0] == 1 and busy["short"][0] <= 2, (idle, busy)  # the one that runs, and its own
-    assert not PLAIN or busy["long"][1] <= 4 * idle["long"][1] + pass_ms, (idle, busy, pass_ms)  # 1.85 / 0.85 by the time that prompts have of a pass
+    assert not PLAIN or busy["long"][1] <= 2 * idle["long"][1] + pass_ms, (idle, busy, pass_ms)  # 3 / 2 by the time that the prompt has of a pass
 
 
 def part_fairness(folder):
