@@ -1,0 +1,168 @@
+"""Chats and completions from Python, in OpenAI's shapes."""
+import asyncio
+import json
+import threading
+
+import linnet
+import pytest
+
+HI = [{"role": "user", "content": "hi"}]
+TOOLS = [{"type": "function", "function": {"name": n, "description": n, "parameters": p}} for n, p in {
+    "get_weather": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False},
+    "get_time": {"type": "object", "properties": {}, "additionalProperties": False}}.items()]
+
+
+def test_whole(scripted):
+    answer = scripted["hello"].chat(HI)
+    assert answer.choices[0].message.content == answer["choices"][0]["message"]["content"] == "Hello, world." and answer.choices[0].finish_reason == "stop"
+    assert answer.object == "chat.completion" and answer.id.startswith("chatcmpl-") and answer.usage.completion_tokens == 4
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + 4 and json.loads(json.dumps(answer)) == answer
+    with pytest.raises(AttributeError):
+        answer.nothing
+    again = scripted["hello"].chat(HI)
+    assert again.choices == answer.choices and again.usage.prompt_tokens_details.cached_tokens == answer.usage.prompt_tokens - 1
+    more = scripted["hello"].chat([*HI, again.choices[0].message, {"role": "user", "content": "more"}])
+    assert more.usage.prompt_tokens_details.cached_tokens >= answer.usage.prompt_tokens
+
+
+def test_streamed(scripted):
+    chunks = list(scripted["hello"].chat(HI, stream=True))
+    assert "".join(c.choices[0].delta.get("content") or "" for c in chunks) == "Hello, world." and chunks[0].choices[0].delta.role == "assistant"
+    assert [c.choices[0].finish_reason for c in chunks][-1] == "stop" and chunks[-1].usage.completion_tokens == 4 and all(c.object == "chat.completion.chunk" for c in chunks)
+
+
+def test_limits(scripted):
+    hello = scripted["hello"]
+    assert hello.chat(HI, max_tokens=2).choices[0] == {"index": 0, "message": {"role": "assistant", "content": "Hello"}, "logprobs": None, "finish_reason": "length"}
+    assert hello.chat(HI, stop="wor").choices[0].message.content == "Hello," and hello.chat(HI, stop=["zzz", "lo, w", "ld"]).choices[0].message.content == "Hel"
+    assert hello.chat(HI, stop=["world.x"]).choices[0].message.content == "Hello, world."
+    for wrong in ({"nonsense": 1}, {"logprobs": True}):
+        with pytest.raises(TypeError):
+            hello.chat(HI, **wrong)
+    for wrong in ({"response_format": {"type": "poem"}}, {"max_tokens": 0}, {"tools": TOOLS, "tool_choice": "always"}, {"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "x"}}},
+                  {"tools": TOOLS, "schema": {}}, {"temperature": -1}):
+        with pytest.raises(linnet.BadArgument):
+            hello.chat(HI, **wrong)
+    with pytest.raises(linnet.BadArgument):
+        hello.chat([{"role": "user", "content": "a", "tool_calls": [{"function": {"name": "x", "arguments": "{"}}]}])
+    with pytest.raises(linnet.ContextFull):
+        hello.chat([{"role": "user", "content": "long " * 3000}])
+    assert hello.chat(HI).choices[0].message.content == "Hello, world."
+
+
+def test_reasoning(scripted):
+    thinker = scripted["thinker"]
+    message = thinker.chat(HI).choices[0].message
+    assert message.reasoning_content == "Let me see." and message.content == "It is 42."
+    assert thinker.chat(HI, reasoning=False).choices[0].message == {"role": "assistant", "content": "At once"}
+    assert thinker.chat(HI, template={"enable_thinking": False}).choices[0].message.content == "At once"
+    deltas = [c.choices[0].delta for c in thinker.chat(HI, stream=True)]
+    assert "".join(d.get("reasoning_content", "") for d in deltas) == "Let me see." and "".join(d.get("content") or "" for d in deltas) == "It is 42."
+    held = thinker.chat(HI, schema={"enum": ["red", "It is 42."]}, max_tokens=60).choices[0].message  # the content alone is held to it
+    assert held.reasoning_content == "Let me see." and json.loads(held.content) in ("red", "It is 42.")
+
+
+def test_tools(scripted):
+    answer = scripted["weather"].chat(HI, tools=TOOLS)
+    call = answer.choices[0].message.tool_calls[0]
+    assert answer.choices[0].message.content.strip() == "Look:" and answer.choices[0].finish_reason == "tool_calls" and call.type == "function" and call.id
+    assert call.function.name == "get_weather" and json.loads(call.function.arguments) == {"city": "Oslo"}
+    conversation = [*HI, answer.choices[0].message, {"role": "tool", "tool_call_id": call.id, "content": "rain"}]
+    assert scripted["weather"].chat(conversation, tools=TOOLS).choices[0].message
+    both = [c.function.name for c in scripted["both"].chat(HI, tools=TOOLS).choices[0].message.tool_calls]
+    assert both == ["get_weather", "get_time"]
+    assert [c.function.name for c in scripted["both"].chat(HI, tools=TOOLS, parallel_tool_calls=False).choices[0].message.tool_calls] == ["get_weather"]
+    named = {"type": "function", "function": {"name": "get_time"}}
+    assert [c.function.name for c in scripted["weather"].chat(HI, tools=TOOLS, tool_choice=named, parallel_tool_calls=False, max_tokens=200).choices[0].message.tool_calls] == ["get_time"]
+    assert scripted["hello"].chat(HI, tools=TOOLS, tool_choice="required", max_tokens=400).choices[0].message.tool_calls
+    assert "tool_calls" not in scripted["hello"].chat(HI, tools=TOOLS, tool_choice="none").choices[0].message
+    arguments, name = "", None
+    for chunk in scripted["weather"].chat(HI, tools=TOOLS, stream=True):
+        for one in chunk.choices[0].delta.get("tool_calls", ()):
+            name = one.function.get("name") or name
+            arguments += one.function.arguments
+    assert name == "get_weather" and json.loads(arguments) == {"city": "Oslo"}
+
+
+def test_formats(scripted):
+    schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}, "age": {"type": "integer", "maximum": 200, "minimum": 0}}, "required": ["name", "age"], "additionalProperties": False}
+    for held in ({"schema": schema}, {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}}):
+        assert isinstance(json.loads(scripted["ada"].chat(HI, max_tokens=300, **held).choices[0].message.content), dict)
+    assert scripted["ada"].chat(HI, response_format={"type": "json_object"}, max_tokens=20).choices[0].message.content[0] == "{"
+    assert scripted["ada"].chat(HI, response_format={"type": "text"}).choices[0].message.content == '{"name": "Ada", "age": 36}'
+    assert scripted["ada"].chat(HI, choices=["yes", "no"]).choices[0].message.content in ("yes", "no")
+    pydantic = pytest.importorskip("pydantic")
+
+    class Person(pydantic.BaseModel):
+        name: str = pydantic.Field(max_length=9)
+        age: int = pydantic.Field(ge=0, le=99)
+
+    assert Person.model_validate_json(scripted["ada"].chat(HI, schema=Person, max_tokens=300).choices[0].message.content)
+
+
+def test_bundled(bundled):
+    call = bundled.chat([{"role": "user", "content": "set a timer for ten minutes"}]).choices[0].message.tool_calls[0].function
+    assert call == {"name": "set_timer", "arguments": '{"minutes":10}'}
+
+
+def test_complete(bundled):
+    whole = bundled.complete("what is the weather", max_tokens=20)
+    assert whole.object == "text_completion" and whole.choices[0].text and whole.usage.prompt_tokens == len(bundled.tokenize("what is the weather"))
+    pieces = list(bundled.complete("what is the weather", max_tokens=20, stream=True))
+    assert "".join(p.choices[0].text for p in pieces) == whole.choices[0].text and pieces[-1].choices[0].finish_reason == whole.choices[0].finish_reason
+    assert pieces[-1].usage.prompt_tokens_details.cached_tokens == whole.usage.prompt_tokens - 1
+    assert bundled.complete(bundled.tokenize("what is the weather"), max_tokens=20).choices == whole.choices
+    assert bundled.complete("x", max_tokens=9, temperature=1.0, seed=5, ignore_eos=True).choices == bundled.complete("x", max_tokens=9, temperature=1.0, seed=5, ignore_eos=True).choices
+    with pytest.raises(linnet.BadArgument):
+        bundled.complete("")
+    with pytest.raises(TypeError):
+        bundled.complete("a", nonsense=1)
+
+
+def test_own_session(scripted):
+    with scripted["hello"].session(context=256) as session:
+        first = scripted["hello"].chat(HI, session=session)
+        assert first.usage.prompt_tokens_details.cached_tokens == 0 and len(session) > 0
+        assert scripted["hello"].chat(HI, session=session).usage.prompt_tokens_details.cached_tokens > 0
+
+
+def test_streams_at_the_same_time(scripted):
+    hello = scripted["hello"]
+    streams = [hello.chat(HI, stream=True) for _ in range(8)]
+    texts = [""] * 8
+    for _ in range(10):
+        for i, stream in enumerate(streams):
+            for chunk in [next(stream, None)]:
+                texts[i] += (chunk.choices[0].delta.get("content") or "") if chunk else ""
+    assert texts == ["Hello, world."] * 8
+    streams = [hello.chat(HI, stream=True) for _ in range(9)]
+    for stream in streams[:8]:
+        next(stream)
+    with pytest.raises(linnet.BadState):
+        next(streams[8])
+    for stream in streams[:4]:
+        stream.close()  # who goes gives his session back
+    assert hello.chat(HI).choices[0].message.content == "Hello, world."
+    del streams, stream
+    got = []
+    threads = [threading.Thread(target=lambda: got.append(hello.chat(HI).choices[0].message.content)) for _ in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert got == ["Hello, world."] * 8
+
+
+def test_async(scripted):
+    async def together():
+        whole = await asyncio.gather(*(scripted["hello"].achat(HI) for _ in range(4)))
+        text = ""
+        async for chunk in await scripted["hello"].achat(HI, stream=True):
+            text += chunk.choices[0].delta.get("content") or ""
+        return [a.choices[0].message.content for a in whole] + [text]
+
+    assert asyncio.run(together()) == ["Hello, world."] * 5
+
+
+def test_no_template(folder):
+    with linnet.Model(folder, cache=False) as model:
+        with pytest.raises(linnet.Unsupported):
+            model.chat(HI)
