@@ -10,7 +10,7 @@ import warnings
 from ctypes import byref
 
 from ._library import Memory, call, ffi, fields_of, format_number, lib, need, number_of, sized, text_of, tokens_array
-from ._errors import BadState
+from ._errors import BadState, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class _Open:
         self.pieces: dict[int, tuple[bytes, int]] = {}  # text and kind of tokens
 
     def _profile(self, path: str) -> ffi.Profile:
+        if not hasattr(lib, "profile_read"):
+            raise Unsupported("this package was built without libyaml, which reads profiles", ffi.UNSUPPORTED, "LINNET_UNSUPPORTED")
         made, board = sized(ffi.Profile), ctypes.c_void_p()
         self.board = Memory(need(lib.board_need))
         call(lib.board_init, byref(board), self.board.data, self.board.bytes, None)
