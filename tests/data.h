@@ -16,6 +16,14 @@
 #define LINNET_TESTS_SANITIZED
 #endif
 #endif
+// With ThreadSanitizer, which has nothing to say of what one thread does.
+#if defined(__SANITIZE_THREAD__)
+#define LINNET_TESTS_RACES
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LINNET_TESTS_RACES
+#endif
+#endif
 // Random sweeps are short by default: LINNET_TEST_FULL, which `tests/run.sh --full` sets, makes them whole.
 inline const bool kFull = std::getenv("LINNET_TEST_FULL") != nullptr;
 
@@ -24,6 +32,14 @@ inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+#ifdef LINNET_TESTS_RACES
+inline constexpr bool kRaces = true;
+#else
+inline constexpr bool kRaces = false;
+#endif
+// Sweeps under sanitizers are shorter still where other stages run the same code on the same kind of input: LINNET_TEST_SHORT, which
+// `tests/run.sh` without --full sets.
+inline const bool kShort = kSanitized && std::getenv("LINNET_TEST_SHORT") != nullptr;
 
 // Tests take corners of their grids there, and mostly in an emulator.
 #if defined(__aarch64__) || defined(__arm__)

@@ -83,20 +83,18 @@ inline std::string tensor_data(uint32_t type, uint64_t n, uint32_t seed) {
   const linnet::Format blocks = linnet::convert::format_of_ggml(type);
   uint32_t halves[2] = {};  // Q4_0 and Q8_0 are formats of other names
   const uint32_t n_halves = blocks ? linnet::gguf_block_halves(blocks, halves) : type == linnet::kGgmlF16 || row.values == 32;
-  std::string out;
-  for (uint64_t i = 0; i < n / row.values; ++i) {
-    std::string b(row.bytes, '\0');
-    for (char& c : b) c = static_cast<char>((seed = seed * 1664525u + 1013904223u) >> 24);
-    const std::string small = le(static_cast<uint16_t>(0x1C00 + (seed >> 24)));  // 0.0039 to 0.0049
+  std::string out(n / row.values * row.bytes, '\0');
+  for (char *b = out.data(), *const end = b + out.size(); b != end; b += row.bytes) {
+    for (size_t j = 0; j < row.bytes; ++j) b[j] = static_cast<char>((seed = seed * 1664525u + 1013904223u) >> 24);
+    const auto small = static_cast<uint16_t>(0x1C00 + (seed >> 24));  // 0.0039 to 0.0049
     const float f = static_cast<float>(static_cast<int32_t>(seed)) * 0x1p-33f;
-    for (uint32_t j = 0; j < n_halves; ++j) std::memcpy(b.data() + halves[j], small.data(), 2);
-    if (type == linnet::kGgmlF32) std::memcpy(b.data(), &f, 4);
+    for (uint32_t j = 0; j < n_halves; ++j) std::memcpy(b + halves[j], &small, 2);
+    if (type == linnet::kGgmlF32) std::memcpy(b, &f, 4);
     if (type == linnet::kGgmlMXFP4) b[0] = static_cast<char>(110 + (seed >> 24) % 16);
     if (type == linnet::kGgmlNVFP4)
-      for (int j = 0; j < 4; ++j) b[static_cast<size_t>(j)] &= 0x1F;
+      for (int j = 0; j < 4; ++j) b[j] &= 0x1F;
     if (type == linnet::kGgmlIQ1_M) b[55] = static_cast<char>((b[55] & 0x0F) | 0x10);  // the top of an f16
     if (type == linnet::kGgmlBF16) b[1] = 0x3C;
-    out += b;
   }
   return out;
 }

@@ -44,6 +44,9 @@ jobs=$(nproc)
 export OMP_WAIT_POLICY=passive # several tests run at a time, each with threads: none may spin while another waits for a core
 same_addresses= # TSan of older compilers cannot live with much address randomisation
 setarch "$(uname -m)" -R true 2>/dev/null && same_addresses="setarch $(uname -m) -R"
+[ -n "$full" ] || export LINNET_TEST_SHORT=1 # see tests/data.h
+# Of whole programs, figures and sweeps: minutes with sanitizers, which --full has time for.
+long_sanitized="test_server_clients test_server_packages test_server_disk test_cli test_habits test_manual test_assistant_app test_activations test_characters test_templates test_schemas test_schema_texts test_sampling"
 failed=
 stage() { # name, command...
   name=$1
@@ -66,7 +69,7 @@ build() { # preset, option for CMake, targets (default all)
   *) with_cuda=$cuda ;;
   esac
   left_out=
-  [ "$preset" != fuzz ] || [ -n "$full" ] || left_out="test_activations;test_characters;test_schemas;schema_texts;test_sampling" # see $tool below
+  [ "$preset" != fuzz ] || [ -n "$full" ] || left_out=$(echo "$long_sanitized" | sed 's/test_schema_texts/schema_texts/; s/ /;/g')
   cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "-DLINNET_ASSISTANT=$assistant" "-DLINNET_UNITY=$([ -n "$full" ] && echo OFF || echo ON)" "-DLINNET_TESTS_LEFT_OUT=$left_out" "$option" >"build/$preset.log" 2>&1 &&
     cmake --build --preset "$preset" -j "$jobs" --target "${@:-all}" -- -k 0 >>"build/$preset.log" 2>&1 || {
     grep -E -A8 'error|Error|FAILED' "build/$preset.log" | head -n 80
@@ -127,20 +130,19 @@ tool_answers() { # folder, command...
 
 stage "format" ./tests/format.sh
 stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 300 || echo 10)"
-stage "fuzz" tests fuzz -L fuzz
-tool='^(test_server_clients|test_server_packages|test_server_disk|test_cli|test_habits|test_manual|test_assistant_app|test_activations|test_characters|test_templates|test_schemas|test_schema_texts|test_sampling)$' # of whole programs, figures and sweeps: minutes with sanitizers
-[ -z "$full" ] || tool='^$'
-stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz -E "$tool"
+leave_out="^($(echo "$long_sanitized" | tr ' ' '|'))\$"
+[ -z "$full" ] || leave_out='^$'
+stage "tests: Clang, ASan + UBSan, fuzzers" tests fuzz -E "$leave_out"
 if [ -n "$full" ]; then
   stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF
   stage "tests: GCC, ASan + UBSan" tests dev
 fi
-# Under TSan only what runs on several threads; the assistant's pipeline and its page with --full.
+# Under TSan only what runs on several threads; the logits of others, whose threads run what test_exact's do, the assistant's pipeline and its page with --full.
 apps=
-[ -z "$full" ] || apps="test_pipeline$([ -f /usr/include/microhttpd.h ] && echo ' test_web linnet-server')"
+[ -z "$full" ] || apps="test_golden test_pipeline$([ -f /usr/include/microhttpd.h ] && echo ' test_web linnet-server')"
 # shellcheck disable=SC2086 # one word per target
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power test_team $apps
-stage "tests: TSan" tests tsan -R "^test_(exact|session|golden|kv|power|team${full:+|pipeline|web|server_(endpoints|exact|fairness|models|signals|soak)})\$"
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_kv test_power test_team $apps
+stage "tests: TSan" tests tsan -R "^test_(exact|session|kv|power|team${full:+|golden|pipeline|web|server_(endpoints|exact|fairness|models|signals|soak)})\$"
 if [ -n "$full" ]; then
   if [ -n "$cross" ]; then
     stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF

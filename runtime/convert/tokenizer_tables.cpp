@@ -151,7 +151,8 @@ const char* find_entry(const MapEntry (&table)[n], uint32_t code) {
 }
 template <size_t n>
 bool is_among(const CodeRange (&table)[n], uint32_t code) {
-  return std::any_of(table, table + n, [code](const CodeRange& r) { return code >= r.first && code <= r.last; });
+  const auto* const behind = std::upper_bound(table, table + n, code, [](uint32_t c, const CodeRange& r) { return c < r.first; });
+  return behind != table && code <= behind[-1].last;
 }
 bool lower(uint32_t code, std::string* out) {
   const char* text = find_entry(kOddLower, code);

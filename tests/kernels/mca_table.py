@@ -9,9 +9,11 @@ its name selects that of the A57. The Neoverse N1 is the same core with a server
 Fails where sdot on 8-bit codes with four rows or more falls below 0.9 of that limit.
 """
 import argparse
+import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +72,29 @@ def mca(args, cpu, block):
     return int(re.search(r"Instructions:\s+(\d+)", out)[1]) / 200, int(re.search(r"Total Cycles:\s+(\d+)", out)[1]) / 200
 
 
+def table(args, tier, flags, cpu):
+    """(codes, rows, share, line) of each tile of a tier."""
+    limit = {}
+    for kind, multiply in MULTIPLIES.items():
+        block = ["\t" + multiply.format(f"v{i}") for i in range(24)]
+        limit[kind] = sum(map(macs_of, block)) / mca(args, cpu, block)[1]
+    asm = subprocess.run([args.cxx, "-std=c++20", "-O3", "-fno-exceptions", "-fno-rtti", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-asynchronous-unwind-tables", *flags,
+                          "-S", "-o", "-", ROOT / "kernels_cpu" / f"{tier}.cpp"], text=True, capture_output=True, check=True).stdout
+    found = list(functions(asm))
+    plain = subprocess.run(["c++filt"], input="\n".join(name for name, _ in found), text=True, capture_output=True, check=True).stdout.splitlines()
+    rows = []
+    for (_, lines), name in zip(found, plain):
+        m = re.search(r"int_tile<.*?, (\d+), \d+, \(linnet::Codes\)(\d), (true|false)>\(", name)
+        if not m or (m[2], m[3]) not in (("0", "false"), ("1", "true")):  # i8g128 and i4: the others have the same inner loops
+            continue
+        block = max(loops(lines), key=lambda b: sum(map(macs_of, b)))
+        macs = sum(map(macs_of, block))
+        port = next(v for k, v in limit.items() if any(re.match(rf"\s+{k}", x) for x in block))
+        n, cycles = mca(args, cpu, block)
+        rows.append((m[2], int(m[1]), macs / port / cycles, f"| {tier} | {'4' if m[2] == '1' else '8'} bits | {m[1]} | {cpu} | {n * 64 / macs:.1f} | {cycles * 64 / macs:.2f} | {macs / port / cycles:.2f} |"))
+    return sorted(rows)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--cxx", default="aarch64-linux-gnu-g++")
@@ -77,30 +102,16 @@ def main():
     args = p.parse_args()
     print("| tier | codes | rows | model | instructions per 64 MACs | cycles per 64 MACs | share of the port limit |\n|---|---|---|---|---|---|---|")
     low = []
-    for tier, flags, cpu in tiers():
-        limit = {}
-        for kind, multiply in MULTIPLIES.items():
-            block = ["\t" + multiply.format(f"v{i}") for i in range(24)]
-            limit[kind] = sum(map(macs_of, block)) / mca(args, cpu, block)[1]
-        asm = subprocess.run([args.cxx, "-std=c++20", "-O3", "-fno-exceptions", "-fno-rtti", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-asynchronous-unwind-tables", *flags,
-                              "-S", "-o", "-", ROOT / "kernels_cpu" / f"{tier}.cpp"], text=True, capture_output=True, check=True).stdout
-        rows = []  # (codes, rows, share, line)
-        for name, lines in functions(asm):
-            plain = subprocess.run(["c++filt", name], text=True, capture_output=True, check=True).stdout
-            m = re.search(r"int_tile<.*?, (\d+), \d+, \(linnet::Codes\)(\d), (true|false)>\(", plain)
-            if not m or (m[2], m[3]) not in (("0", "false"), ("1", "true")):  # i8g128 and i4: the others have the same inner loops
-                continue
-            block = max(loops(lines), key=lambda b: sum(map(macs_of, b)))
-            macs = sum(map(macs_of, block))
-            port = next(v for k, v in limit.items() if any(re.match(rf"\s+{k}", x) for x in block))
-            n, cycles = mca(args, cpu, block)
-            rows.append((m[2], int(m[1]), macs / port / cycles, f"| {tier} | {'4' if m[2] == '1' else '8'} bits | {m[1]} | {cpu} | {n * 64 / macs:.1f} | {cycles * 64 / macs:.2f} | {macs / port / cycles:.2f} |"))
-        if not rows:
-            sys.exit(f"{tier}: no int_tile found")
-        print("\n".join(r[-1] for r in sorted(rows)), flush=True)
-        low += [r[-1] for r in rows if tier == "neon_dotprod" and r[0] == "0" and r[1] >= 4 and r[2] < 0.9]
-        if tier == "neon_dotprod" and not {("0", 4), ("0", 8)} <= {r[:2] for r in rows}:
-            sys.exit("neon_dotprod: no tiles of 4 and 8 rows found")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # the time is the compiler's
+        tables = [(tier, pool.submit(table, args, tier, flags, cpu)) for tier, flags, cpu in tiers()]
+        for tier, made in tables:
+            rows = made.result()
+            if not rows:
+                sys.exit(f"{tier}: no int_tile found")
+            print("\n".join(r[-1] for r in rows), flush=True)
+            low += [r[-1] for r in rows if tier == "neon_dotprod" and r[0] == "0" and r[1] >= 4 and r[2] < 0.9]
+            if tier == "neon_dotprod" and not {("0", 4), ("0", 8)} <= {r[:2] for r in rows}:
+                sys.exit("neon_dotprod: no tiles of 4 and 8 rows found")
     if low:
         sys.exit("below 0.9 of sdot's port limit:\n" + "\n".join(low))
 

@@ -71,7 +71,7 @@ struct Canceller {
   }
 };
 
-const int kSteps = kSanitized ? 100 : kFull ? 400 : 200, kCancels = kSanitized ? 100 : kFull ? 1000 : 300;
+const int kSteps = kShort ? 30 : kSanitized ? 100 : kFull ? 400 : 200, kCancels = kShort ? 50 : kSanitized ? 100 : kFull ? 1000 : 300;
 
 }  // namespace
 
@@ -113,6 +113,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
                {"switch", LINNET_I8, LINNET_I8}};
   int cancelled = 0;  // while tokens were computed again
   for (const auto& kind : kinds) {
+    if (kRaces && kShort && kind.n_checkpoints != LINNET_CHECKPOINTS_NONE) continue;  // computed by one thread, which counts
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
     const bool with_capacity = std::string(kind.name) == "switch";  // of experts: such sequences are not saved
     auto p = params(kind.k, 2, 16, 1, kContext);
@@ -235,11 +236,11 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
     for (const auto& [name, n] : done) std::printf(" %s %d", name.c_str(), n);
     std::printf("\n");
     CHECK(done["LINNET_OK"] > 0);
-    CHECK(done["LINNET_CANCELLED"] > 0);
-    CHECK(done["fork"] > 0);
     CHECK(done["batch"] > 0);
-    CHECK(done["truncate"] > 0);
-    CHECK((done["load"] > 0) != with_capacity);
+    CHECK((kShort || done["LINNET_CANCELLED"] > 0));
+    CHECK((kShort || done["fork"] > 0));
+    CHECK((kShort || done["truncate"] > 0));
+    CHECK((kShort || (done["load"] > 0) != with_capacity));
     CHECK((kSanitized || (done["computed again"] > 0) == deep));
     cancelled += done["cancelled on the way"];
   }

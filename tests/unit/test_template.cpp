@@ -180,10 +180,10 @@ TEST_CASE("a template by itself has no other name, no model, and is checked") {
   params.text_bytes = SIZE_MAX / 2;
   CHECK(linnet_template_need(&program.view, nullptr, &params, &need, &err) == LINNET_BAD_ARG);
   // Cut off anywhere, or of another version, and no model file either.
+  const Memory room(t.bytes + 64);
   for (size_t bytes = 0; bytes < program.bytes.size(); ++bytes) {
     const std::vector<uint8_t> cut(program.bytes.begin(), program.bytes.begin() + static_cast<std::ptrdiff_t>(bytes));
     const linnet_view view = {cut.data() ? static_cast<const void*>(cut.data()) : "", bytes};
-    const Memory room(t.bytes + 64);
     linnet_template* out = nullptr;
     INFO(bytes);
     CHECK(linnet_template_init(&out, room.p, t.bytes + 64, &view, nullptr, nullptr, nullptr, &err) == LINNET_BAD_FILE);
@@ -192,7 +192,6 @@ TEST_CASE("a template by itself has no other name, no model, and is checked") {
   std::vector<uint8_t> newer = program.bytes;
   ++newer[4];
   const linnet_view view = {newer.data(), newer.size()};
-  const Memory room(t.bytes);
   linnet_template* out = nullptr;
   CHECK(linnet_template_init(&out, room.p, t.bytes, &view, nullptr, nullptr, nullptr, &err) == LINNET_UNSUPPORTED);
 }

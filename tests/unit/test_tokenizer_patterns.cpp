@@ -184,6 +184,7 @@ TEST_CASE("every character is of the categories and scripts that the tokenizers 
   size_t want_n, n = 0;
   uint32_t want;
   for (; in >> name >> std::dec >> want_n >> std::hex >> want; ++n) {
+    if (kShort && n > 2 && n % 8) continue;  // all of them in the release build
     std::vector<size_t> words;
     if (name == "Digits" || name == "Punctuation") {
       words = words_of(name == "Digits" ? tok::kSplitNumbers : tok::kSplitPunctuation, all);
