@@ -384,6 +384,7 @@ void openai_completions(Service* service, const std::shared_ptr<Exchange>& excha
   }
   if (!f.end()) return refuse(exchange.get(), why);
   for (auto& g : jobs) writer->add(std::move(g));
+  grammar = nullptr;  // the jobs have it, and none of it is left here when they have ended
   writer->submit();
 }
 

@@ -142,6 +142,7 @@ class Scheduler {
     uint32_t seq = 0;
     std::vector<int32_t> tokens;   // the prompt and what was drawn
     size_t computed = 0;           // of them in the sequence
+    size_t kept = 0;               // ... and in the prefix cache, at least when that was asked last
     size_t grammar_at = SIZE_MAX;  // tokens before the grammar's text
     size_t reserved = 0;           // positions of the pool
     std::vector<size_t> keep;      // lengths at which the prefix cache takes it
@@ -190,7 +191,7 @@ class Scheduler {
   bool from_disk();
   bool to_disk();
   void flush_disk();
-  void keep(const Active& a);  // in the prefix cache, from where it goes to the disk
+  void keep(Active* a);  // in the prefix cache, from where it goes to the disk
   // scheduler_pass.cpp
   uint32_t chunk() const { return options_.session.n_chunk ? options_.session.n_chunk : 256; }  // rows of a prompt at a time
   uint32_t prompt_rows(bool flood) const;

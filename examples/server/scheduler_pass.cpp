@@ -158,7 +158,7 @@ void Scheduler::after_pass(Active* a) {
     if (status != LINNET_OK) return finish(a, End::kFailed, refusal_of(err, 500, "server_error"));
     a->grammar_on = true;
   }
-  if (std::find(a->keep.begin(), a->keep.end(), a->computed) != a->keep.end() && a->computed <= job.prompt.size()) keep(*a);
+  if (std::find(a->keep.begin(), a->keep.end(), a->computed) != a->keep.end() && a->computed <= job.prompt.size()) keep(a);
   if (a->computed == a->tokens.size()) draw(a);
 }
 

@@ -51,7 +51,11 @@ bool Scheduler::computed_elsewhere(const Active& a) {
   for (const Entry& other : active_) {
     if (other->prompt_done || other->over || !other->job->cache) continue;
     const size_t n = std::min(common(other->job->prompt, a.job->prompt), a.job->prompt.size() - states_);
-    if (n < kWorthKeeping || n <= other->computed) continue;
+    if (n < kWorthKeeping) continue;
+    if (n <= other->computed) {  // it is there, and in the prefix cache only behind the prompt's end
+      if (!states_ && other->kept < n) keep(other.get());
+      continue;
+    }
     if (const auto at = std::lower_bound(other->keep.begin(), other->keep.end(), n); at == other->keep.end() || *at != n)
       other->keep.insert(at, n);
     return true;
@@ -129,7 +133,7 @@ void Scheduler::admit(std::unique_lock<std::mutex>* lock) {
       begin(std::move(entry));
     } else {  // what it computed goes to the prefix cache, and if that has no room it is computed again, to the same tokens
       leave(entry.get());
-      entry->computed = 0;
+      entry->computed = entry->kept = 0;
       entry->grammar_on = false;
       entry->skipped = true;
     }
@@ -213,7 +217,7 @@ void Scheduler::go_on(Active* a) {
 // Gives a sequence back, and what it holds to the prefix cache.
 void Scheduler::leave(Active* a) {
   linnet_error err = {};
-  keep(*a);
+  keep(a);
   (void)!linnet_grammar_set(session_, a->seq, nullptr, &err);
   (void)!linnet_truncate(session_, a->seq, 0, &err);
   reserved_ -= a->reserved;

@@ -103,26 +103,30 @@ std::shared_ptr<Served> Models::get(const std::string& name, Refusal* why) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (ending_) return *why = {503, "the server is stopping", "stopping", {}}, nullptr;
     size_t all = 0, busy = 0;
-    Entry* oldest = nullptr;
+    Entry *oldest = nullptr, *oldest_free = nullptr;
+    const auto older = [](const Entry& e, const Entry* than) { return !than || e.served->asked.load() < than->served->asked.load(); };
     for (Entry& e : entries_) {
-      all += e.served ? e.plan_bytes : 0;
-      if (e.served && !is_free(e)) busy += e.plan_bytes;
-      if (is_free(e) && (!oldest || e.served->asked.load() < oldest->served->asked.load())) oldest = &e;
+      if (!e.served) continue;
+      all += e.plan_bytes;
+      if (!is_free(e)) busy += e.plan_bytes;
+      if (older(e, oldest)) oldest = &e;
+      if (is_free(e) && older(e, oldest_free)) oldest_free = &e;
     }
     if (!options_.memory_bytes || all + wanted->plan_bytes <= options_.memory_bytes) break;
-    if (busy + wanted->plan_bytes > options_.memory_bytes) {  // then nobody goes in vain
-      if (Clock::now() < until) {
-        lock.unlock();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        continue;
-      }
+    const bool in_vain = busy + wanted->plan_bytes > options_.memory_bytes;  // then nobody goes
+    if ((in_vain || oldest != oldest_free) && Clock::now() < until) {        // whose answer has just ended may be free at once
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      continue;
+    }
+    if (in_vain) {
       *why = {503,
               wanted->options.name + " takes " + std::to_string(wanted->plan_bytes) + " bytes; models that are at work have " +
                   std::to_string(busy) + " of the cap of " + std::to_string(options_.memory_bytes),
               "no_memory", "model"};
       return nullptr;
     }
-    unload(oldest, &lock);
+    unload(oldest_free, &lock);
   }
   std::string text;
   if (!load(wanted, &text)) return *why = {503, text, "model_load_failed", "model"}, nullptr;

@@ -78,7 +78,11 @@ def test_packing(folder, tmp_path, monkeypatch):
 def test_profile(tmp_path):
     path = tmp_path / "small.yaml"
     path.write_text("isa: scalar\n")
-    with linnet.Model(BUNDLED, profile=path) as model:
+    try:
+        model = linnet.Model(BUNDLED, profile=path)
+    except linnet.Unsupported as why:
+        pytest.skip(str(why))
+    with model:
         assert model.info["isa"] == "scalar"
     path.write_text("nonsense: 1\n")
     with pytest.raises(linnet.BadProfile) as why:
