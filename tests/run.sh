@@ -159,6 +159,7 @@ if [ -n "$full" ]; then
   fi
   stage "other ways to build" ./tests/app/test_builds.sh
   stage "Debian 12 and 13" ./tests/distros.sh build/distros
+  stage "Python: wheel, ARM, lm_eval, Ray" ./tests/python/full.sh build/python-full
 elif [ -n "$cross" ]; then
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden test_calls test_load
   stage "tests: ARM, qemu-user" tests arm64 -L arch
