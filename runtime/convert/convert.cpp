@@ -13,6 +13,7 @@
 #include "../../kernels_cpu/pack.h"
 #include "../../platform/folder.h"
 #include "../architectures.h"
+#include "../lora.h"
 #include "../tokenizer/blob.h"
 #include "ggml_types.h"
 #include "packed_cache.h"
@@ -145,6 +146,10 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     }
     for (uint32_t f = 0; f < kLayerFieldCount; ++f)
       if (s.layer_values[f]) b->u32s(std::string("linnet.layer.") + kLayerFields[f].name, layer_values(s, f));
+    if (s.n_layers > 0 && source.adapters) {
+      b->bytes(kLoraExponentsKey, {reinterpret_cast<const char*>(source.key_exponents.data()), source.key_exponents.size()});
+      b->u32(kLoraPairsKey, adapters_have_pairs(s));
+    }
   }
   put_tokenizer(source, options.plain, b);
   put_templates(source.templates, source.tokenizer, options.plain, options.notes, b);
