@@ -128,7 +128,18 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
   const Ops& ops = *model.backend->ops;
   const Activations& a = s.act;
   const Batch& b = static_cast<Forward&>(pass).batch;
-  Decoder d{w, ops, spec, a, s.cache.kv, model, b.spans, b.n_spans, b.m, s.logits_stride, s, s.lora_rows,
+  Decoder d{w,
+            ops,
+            spec,
+            a,
+            s.cache.kv,
+            model,
+            b.spans,
+            b.n_spans,
+            b.m,
+            s.logits_stride,
+            s,
+            s.lora_rows,
             static_cast<Forward&>(pass).n_lora_rows};
 
   if (spec.positions) ops.sync(w);

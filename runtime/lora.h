@@ -21,10 +21,10 @@ uint32_t lora_slots(const ModelSpec& spec);
 struct LoraTensors {
   Role role;
   uint32_t layer, n, k, rank;
-  uint32_t first;    // row of b that the matrix begins at: a file may have several in one
-  uint32_t head;     // rows of a head, which lie as pairs in the file and are to lie as halves; 0: they lie as they are to
-  float scale;       // alpha / rank
-  GgufTensor a, b;   // (rank, k), (..., rank)
+  uint32_t first;   // row of b that the matrix begins at: a file may have several in one
+  uint32_t head;    // rows of a head, which lie as pairs in the file and are to lie as halves; 0: they lie as they are to
+  float scale;      // alpha / rank
+  GgufTensor a, b;  // (rank, k), (..., rank)
   uint32_t row_of(uint32_t i) const {  // of b for output i
     return first + (head ? i - i % head + i % head % (head / 2) * 2 + i % head / (head / 2) : i);
   }

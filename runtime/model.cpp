@@ -253,22 +253,21 @@ void copy_name(const Gguf& file, char (&out)[128]) {
 }
 
 // How adapters fit the file.
-Status read_adapters(const Gguf& file, linnet_model* m, Error* err) {
+void read_adapters(const Gguf& file, linnet_model* m) {
   GgufValue v, pairs;
-  if (!file.key(kLoraExponentsKey, &v) || !file.key(kLoraPairsKey, &pairs)) return LINNET_OK;
+  if (!file.key(kLoraExponentsKey, &v) || !file.key(kLoraPairsKey, &pairs)) return;
   uint64_t n = 0;
   for (uint32_t i = 0; i < m->spec.n_layers; ++i) {
     const LayerSpec l = layer_spec(m->spec, i);
     n += uint64_t{l.n_kv_heads} * l.head_dim;
   }
   if (v.type != kGgufArray || v.array_type != kGgufU8 || (v.count && v.count != n) || pairs.type != kGgufU32 || pairs.u > 1)
-    return fail(err, LINNET_BAD_FILE, "model file: keys 'linnet.adapter.*' are not those of its layers");
+    return;  // not of these layers: adapters are refused
   if (v.count) m->key_exponents = reinterpret_cast<const uint8_t*>(v.raw.data());
   m->gguf_pairs = pairs.u != 0;
-  if (!file.key("general.architecture", &v) || v.type != kGgufString || v.text.size() >= sizeof m->family) return LINNET_OK;
+  if (!file.key("general.architecture", &v) || v.type != kGgufString || v.text.size() >= sizeof m->family) return;
   std::memcpy(m->family, v.text.data(), v.text.size());
   m->adapters = true;
-  return LINNET_OK;
 }
 
 }  // namespace
@@ -401,7 +400,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->profile = profile;
   LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
   copy_name(gguf, m->name);
-  LINNET_TRY(read_adapters(gguf, m, err));
+  read_adapters(gguf, m);
   LINNET_TRY(chat_read(gguf, &m->chat, err));
   if (sizes.tokenizer_bytes) {
     m->tokenizer_blob = p.tokenizer;

@@ -90,11 +90,8 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   a->d_stride = row_floats(spec.d_model);
   a->embd_stride = row_floats(spec.embd_dim);
   // Adapters want whole products of all rows.
-  Needs needs = {.n_rows = c,
-                 .few_rows = p.lora_rank ? p.n_chunk : model.backend->ops->gate_up_rows,
-                 .codes = {},
-                 .hidden = {},
-                 .pairs = {}};
+  Needs needs = {
+      .n_rows = c, .few_rows = p.lora_rank ? p.n_chunk : model.backend->ops->gate_up_rows, .codes = {}, .hidden = {}, .pairs = {}};
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     kMixers[l.spec.mixer]->need(spec, l.spec, l.mixer, &needs);

@@ -15,6 +15,7 @@
 #include "../architectures.h"
 #include "../lora.h"
 #include "../tokenizer/blob.h"
+#include "adapters.h"
 #include "ggml_types.h"
 #include "packed_cache.h"
 #include "source.h"
@@ -631,6 +632,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
     return fail(err, LINNET_UNSUPPORTED, PathName(src),
                 ": GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts, so that a plain file would give wrong tokens");
   if (!packed) mark_chat_tokens(out);  // packed files have the marks
+  LINNET_TRY(merge_adapters(out, options, err));
   if (!options.mtp) out->ahead.reset();
   for (Source* s : {out, out->ahead.get()}) {
     if (!s) continue;
@@ -729,6 +731,12 @@ Status open_to_write(const std::string& src, Options* options, Source* source, E
 
 Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
   Options options = asked;
+  if (is_adapter_folder(src)) {
+    ModelSpec spec;
+    std::shared_ptr<void> keep;
+    LINNET_TRY(spec_of_base(src, options.base, &spec, &keep, err));
+    return write_adapter(src, spec, options, to.path, to.image, err);
+  }
   Source source;
   LINNET_TRY(open_to_write(src, &options, &source, err));
   return write(source, options, to, err);
@@ -841,7 +849,8 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
     }
     Options in_memory = options;
     in_memory.mtp = false;  // what nothing reads takes none
-    if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain)
+    if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain ||
+        !options.loras.empty() || is_adapter_folder(path))
       LINNET_TRY(convert(path, in_memory, {nullptr, &out->image}, err));
     else
       LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));
@@ -854,6 +863,25 @@ void unload(Loaded* loaded) {
   if (loaded->mapped) file_unmap(&loaded->whole);
   image_free(&loaded->image);
   *loaded = {};
+}
+
+linnet_status load_adapter(const std::string& path, const linnet_view& model, Loaded* out, linnet_error* err) {
+  *out = {};
+  return guarded_source(path, err, [&] {
+    if (!is_folder(path)) {
+      LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &out->file, err));
+      out->whole = out->file;
+      out->mapped = true;
+      return LINNET_OK;
+    }
+    const auto gguf = std::make_unique<Gguf>();
+    ModelSpec spec;
+    LINNET_TRY(gguf_open(model.data, model.bytes, "model file", gguf.get(), err));
+    LINNET_TRY(spec_read(*gguf, &spec, err));
+    LINNET_TRY(write_adapter(path, spec, {}, nullptr, &out->image, err));
+    out->file = out->image.view();
+    return LINNET_OK;
+  });
 }
 
 std::vector<std::string> shapes() {

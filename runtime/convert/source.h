@@ -63,11 +63,11 @@ struct Source {
   ChatFormat chat = {};          // linnet_chat.json of a folder, linnet.chat.* of a GGUF
   ChatTemplates templates = {};  // Jinja
   EmbedPrompts prompts = {};
-  std::string needs_format;      // why the format of the weights must be asked for, or ""
+  std::string needs_format;            // why the format of the weights must be asked for, or ""
   std::vector<uint8_t> key_exponents;  // as kLoraExponentsKey has them
-  bool adapters = true;          // their rows and inputs are those of the family's checkpoints, but for these
-  std::shared_ptr<void> layers;  // what spec.layer_values points to
-  std::shared_ptr<void> keep;    // what the closures read from (mappings)
+  bool adapters = true;                // their rows and inputs are those of the family's checkpoints, but for these
+  std::shared_ptr<void> layers;        // what spec.layer_values points to
+  std::shared_ptr<void> keep;          // what the closures read from (mappings)
   // The layers behind these that guess tokens further on, or nullptr: spec.n_layers counts them, too, spec.n_ahead them alone, and tensors
   // are theirs. Kept for what will draft by them: nothing here computes them.
   std::shared_ptr<Source> ahead;

@@ -35,8 +35,8 @@ enum {
 
 /* What linnet_lora_init takes for this file beside this model: A and B in f32, their outputs rounded up to 16. LINNET_BAD_FILE: malformed,
  * of other shapes than the model's, or with a part missing. LINNET_UNSUPPORTED: for another architecture, for a matrix that no adapter is
- * computed of, of a higher rank; or a model file that does not say how adapters fit: one packed before they were known, or with inputs in an
- * order of their own (act-order). Any thread; reads only metadata. */
+ * computed of, of a higher rank; or a model file that does not say how adapters fit: one packed before they were known, or with inputs in
+ * an order of their own (act-order). Any thread; reads only metadata. */
 LINNET_CALL linnet_status linnet_lora_need(const linnet_model* model, const linnet_view* file, linnet_need* out, linnet_error* err);
 /* Makes an adapter inside mem[0, bytes). The model must outlive it, the file need not. LINNET_BAD_FILE: a value is infinite or NaN.
  * LINNET_TOO_SMALL if bytes < need. */
