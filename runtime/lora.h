@@ -13,6 +13,9 @@ inline constexpr char kLoraExponentsKey[] = "linnet.adapter.key_exponents";
 // u32: 1 where GGUF files of the family have the rows of a head of q and k as pairs of channels, and the model as halves.
 inline constexpr char kLoraPairsKey[] = "linnet.adapter.pairs";
 
+// The matrices of a layer that adapters may change.
+inline constexpr Role kLoraRoles[] = {kAttnQ, kAttnK, kAttnV, kAttnGate, kAttnOut, kFfnGate, kFfnUp, kFfnDown};
+inline constexpr uint32_t kLoraRolesOfLayer = sizeof kLoraRoles / sizeof kLoraRoles[0];
 // The number of a matrix that adapters may change, 1..lora_slots() - 1, or 0.
 uint32_t lora_slot(Role role, uint32_t layer, const ModelSpec& spec);
 uint32_t lora_slots(const ModelSpec& spec);

@@ -341,7 +341,7 @@ bool read_settings(const Args& args, Settings* out);  // prints what is wrong
 std::string cache_folder();
 
 // --lora PATH or PATH:SCALE, as often as it is given.
-bool read_loras(const Args& args, std::vector<std::pair<std::string, float>>* out);  // prints what is wrong (adapters.cpp)
+bool read_loras(const Args& args, std::vector<std::pair<std::string, float>>* out);  // prints what is wrong (loras.cpp)
 struct Adapter {
   Memory memory;
   linnet_lora* lora = nullptr;
