@@ -600,6 +600,10 @@ void mark_chat_tokens(Source* source) {
 
 // ---- the whole file -----------------------------------------------------------------------------------------------------------
 
+Status merges_nothing(const std::string& src, Error* err) {
+  return fail(err, LINNET_UNSUPPORTED, PathName(src), ": packed already: adapters are merged into what it was packed from");
+}
+
 Status open_source(const std::string& src, const Options& options, Source* out, Error* err) {
   bool packed = false;
   if (options.vocab_only) {
@@ -631,7 +635,8 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (options.plain && !out->tokenizer.gguf_model.empty() && out->tokenizer.gguf_pre.empty())
     return fail(err, LINNET_UNSUPPORTED, PathName(src),
                 ": GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts, so that a plain file would give wrong tokens");
-  if (!packed) mark_chat_tokens(out);  // packed files have the marks
+  if (!packed) mark_chat_tokens(out);                                     // packed files have the marks
+  if (packed && !options.loras.empty()) return merges_nothing(src, err);  // its keys are not the checkpoint's
   LINNET_TRY(merge_adapters(out, options, err));
   if (!options.mtp) out->ahead.reset();
   for (Source* s : {out, out->ahead.get()}) {
@@ -840,6 +845,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf) && !options.plain) {
+        if (!options.loras.empty()) return merges_nothing(path, err);
         LINNET_TRY(
             file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err, bytes_to_run(*gguf)));
         out->whole = out->file;

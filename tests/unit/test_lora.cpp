@@ -1,6 +1,7 @@
 // Adapters behind the C ABI: what PEFT gives with them, the same bytes in whatever company, what is refused, and that nothing that is kept
 // of one sequence is taken for another's.
 #define JSON_NOEXCEPTION 1  // as the library is compiled
+#include <linnet_convert.h>
 #include <linnet_embed.h>
 #include <linnet_lora.h>
 #include <linnet_serve.h>
@@ -206,6 +207,7 @@ TEST_CASE("adapters that PEFT saved give PEFT's logits: f32 within 1e-4 of the l
     const double of_merged = max_error(golden, each(all_logits(merged, tokens, LINNET_F32)));
     CAPTURE(of_merged);
     CHECK(of_merged < 1e-4);
+    std::printf("%s, %zu: %.1e of the largest from PEFT's, merged %.1e\n", names[0].c_str(), names.size(), error, of_merged);
 
     // Beside quantised weights about as far as those are without adapters.
     const Model i8(base, LINNET_I8G32);
@@ -272,6 +274,42 @@ TEST_CASE("a PEFT folder and llama.cpp's GGUF of the same values give the same b
   CHECK(slurp(out) == folder.bytes());
   options.base = "tests/golden/qwen3";
   CHECK(linnet::convert::convert_to_file("tests/golden/lora/llama-all", out, options, &err) != LINNET_OK);
+}
+
+TEST_CASE("merging by the C ABI is the tool's, and a packed file is refused") {
+  const TemporaryFolder tmp;
+  const std::string one = tmp.path + "/one.gguf", other = tmp.path + "/other.gguf", adapter_file = tmp.path + "/adapter.gguf";
+  const char* const loras[] = {"tests/golden/lora/llama-all", "tests/golden/lora/llama-rslora"};
+  const float scales[] = {0.5f, -1.0f};
+  linnet_convert_params p{.size = sizeof p};
+  linnet_error err{};
+  p.loras = loras, p.lora_scales = scales, p.n_loras = 2;
+  check(linnet_convert_file("tests/golden/llama", one.c_str(), &p, nullptr, &err), err);
+  linnet::convert::Options options;
+  options.loras = {{loras[0], 0.5f}, {loras[1], -1.0f}};
+  check(linnet::convert::convert_to_file("tests/golden/llama", other, options, &err), err);
+  CHECK(slurp(one) == slurp(other));
+  options.loras.clear();
+  check(linnet::convert::convert_to_file("tests/golden/llama", other, options, &err), err);
+  CHECK(slurp(one) != slurp(other));
+  linnet_source* source = nullptr;
+  linnet_view view{};
+  CHECK(linnet_convert_open(&source, one.c_str(), &p, &view, nullptr, &err) == LINNET_UNSUPPORTED);
+  p.layout = LINNET_LAYOUT_PLAIN, p.weights = LINNET_F32;
+  CHECK(linnet_convert_file(one.c_str(), other.c_str(), &p, nullptr, &err) == LINNET_UNSUPPORTED);
+  p.n_loras = 65;
+  CHECK(linnet_convert_file("tests/golden/llama", other.c_str(), &p, nullptr, &err) == LINNET_BAD_ARG);
+  // The folder of an adapter, by its model in any form.
+  linnet_convert_params of_adapter{.size = sizeof of_adapter};
+  std::string first;
+  for (const char* base : {static_cast<const char*>(nullptr), "tests/golden/llama", one.c_str()}) {
+    of_adapter.base = base;
+    check(linnet_convert_file(loras[0], adapter_file.c_str(), &of_adapter, nullptr, &err), err);
+    if (first.empty()) first = slurp(adapter_file);
+    CHECK(slurp(adapter_file) == first);
+  }
+  of_adapter.base = "tests/golden/no-such";
+  CHECK(linnet_convert_file(loras[0], adapter_file.c_str(), &of_adapter, nullptr, &err) != LINNET_OK);
 }
 
 TEST_CASE("the same bytes whatever tier, threads, chunk and company") {
