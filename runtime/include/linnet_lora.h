@@ -61,8 +61,8 @@ LINNET_CALL linnet_status linnet_lora_info(const linnet_lora* lora, linnet_lora_
  * linnet_truncate, also to nothing; linnet_fork takes them along, in place of those that `to` had. Switching costs no time.
  * What is kept of a sequence knows them: linnet_state_load and linnet_prefix_match take what sequences with the same adapters, in the same
  * order and with the same scales, have left, and nothing else (linnet_state_load: LINNET_UNSUPPORTED).
- * LINNET_BAD_STATE: the sequence holds tokens, whose keys and values others made. LINNET_BAD_ARG: an adapter of another model; or their
- * ranks, each rounded up to 16, are more than the session's lora_rank together. */
+ * LINNET_BAD_STATE: the sequence holds tokens, whose keys and values others made (the very same may be given again). LINNET_BAD_ARG: an
+ * adapter of another model; or their ranks, each rounded up to 16, are more than the session's lora_rank together. */
 LINNET_CALL linnet_status linnet_lora_set(linnet_session* session, uint32_t seq, const linnet_lora* const* loras, const float* scales,
                                           uint32_t n, linnet_error* err);
 
