@@ -196,27 +196,31 @@ void each_low_rank(const LoraArgs& a, const LoraRows& r, Fn fn) {
 }
 
 void lora_down(const Worker& w, const LoraArgs& args) {
-  uint32_t count = 0;
+  // Few rows spread over threads panel by panel, many read their inputs once for several.
+  const auto step_of = [](uint32_t n) { return n < kLoraRows ? 1u : 4u; };
   const auto tiles_of = [](uint32_t n) { return static_cast<uint32_t>(div_up(n, kLoraRows)); };
-  const auto panels_of = [](const Matrix& mat) { return static_cast<uint32_t>(padded_n(mat.n) / kPanel); };
+  const auto pieces_of = [&](const Matrix& mat, uint32_t n) {
+    return static_cast<uint32_t>(div_up(padded_n(mat.n) / kPanel, step_of(n))) * tiles_of(n);
+  };
+  uint32_t count = 0;
   each_lora(args, [&](const LoraRows& r, uint32_t n) {
-    each_low_rank(args, r, [&](const LowRank& part, float, uint32_t) { count += panels_of(part.a) * tiles_of(n); });
+    each_low_rank(args, r, [&](const LowRank& part, float, uint32_t) { count += pieces_of(part.a, n); });
   });
   Pieces pieces(w, count);
   for (Share share; pieces.take(&share);) {
     uint32_t at = 0;  // pieces that lie before a part's own
     each_lora(args, [&](const LoraRows& r, uint32_t n) {
       each_low_rank(args, r, [&](const LowRank& part, float scale, uint32_t column) {
-        const uint32_t tiles = tiles_of(n), end = at + panels_of(part.a) * tiles;
-        GemmArgs a = gemm_args(part.a, args.x + r.row * args.x_stride, args.x_stride, nullptr, args.t_stride);
+        const uint32_t n_panels = static_cast<uint32_t>(padded_n(part.a.n) / kPanel), end = at + pieces_of(part.a, n);
+        GemmArgs a = gemm_args(part.a, nullptr, args.x_stride, nullptr, args.t_stride);
         for (uint32_t i = share.from > at ? share.from : at; i < share.to && i < end; ++i) {
-          const uint32_t panel = (i - at) / tiles, first = (i - at) % tiles * kLoraRows;
-          const float* const x = args.x + (r.row + first) * args.x_stride;
+          const uint32_t panel = (i - at) / tiles_of(n) * step_of(n), first = (i - at) % tiles_of(n) * kLoraRows;
+          const uint32_t some = n_panels - panel < step_of(n) ? n_panels - panel : step_of(n);
           float* const t = args.t + (r.row + first) * args.t_stride + column + panel * kPanel;
-          a.x = x;
+          a.x = args.x + (r.row + first) * args.x_stride;
           a.m = n - first < kLoraRows ? n - first : kLoraRows;
-          run_panels(w, part.a, &a, panel, 1, nullptr, t);
-          for (uint32_t row = 0; row < a.m && scale != 1; ++row) w.kernels->t.scale_row(t + row * args.t_stride, kPanel, scale);
+          run_panels(w, part.a, &a, panel, some, nullptr, t);
+          for (uint32_t row = 0; row < a.m && scale != 1; ++row) w.kernels->t.scale_row(t + row * args.t_stride, some * kPanel, scale);
         }
         at = end;
       });
