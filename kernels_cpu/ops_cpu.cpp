@@ -178,6 +178,85 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   for (Share panels; pieces.take(&panels);) run_panels(w, mat, &a, panels.from, panels.to - panels.from, bias, y + panels.from * kPanel);
 }
 
+constexpr uint32_t kLoraRows = 32, kLoraPanels = 8;  // of a piece: rows of A x, panels of B
+
+// fn(rows, entry, n): every entry of a.rows with the rows that it has, n of them.
+template <class Fn>
+void each_lora(const LoraArgs& a, Fn fn) {
+  for (uint32_t i = 0; i < a.n_rows; ++i) {
+    const LoraRows& r = a.rows[i];
+    if (r.row < a.m) fn(r, r.n < a.m - r.row ? r.n : a.m - r.row);
+  }
+}
+// ... and of each its adapters that change the matrix.
+template <class Fn>
+void each_low_rank(const LoraArgs& a, const LoraRows& r, Fn fn) {
+  for (uint32_t i = 0; i < r.use->n; ++i)
+    if (const LowRank& part = r.use->of[i].parts[a.slot]; part.a.panels) fn(part, r.use->of[i].scale * part.scale, r.use->of[i].at);
+}
+
+void lora_down(const Worker& w, const LoraArgs& args) {
+  // Few rows spread over threads panel by panel, many read their inputs once for several.
+  const auto step_of = [](uint32_t n) { return n < kLoraRows ? 1u : 4u; };
+  const auto tiles_of = [](uint32_t n) { return static_cast<uint32_t>(div_up(n, kLoraRows)); };
+  const auto pieces_of = [&](const Matrix& mat, uint32_t n) {
+    return static_cast<uint32_t>(div_up(padded_n(mat.n) / kPanel, step_of(n))) * tiles_of(n);
+  };
+  uint32_t count = 0;
+  each_lora(args, [&](const LoraRows& r, uint32_t n) {
+    each_low_rank(args, r, [&](const LowRank& part, float, uint32_t) { count += pieces_of(part.a, n); });
+  });
+  Pieces pieces(w, count);
+  for (Share share; pieces.take(&share);) {
+    uint32_t at = 0;  // pieces that lie before a part's own
+    each_lora(args, [&](const LoraRows& r, uint32_t n) {
+      each_low_rank(args, r, [&](const LowRank& part, float scale, uint32_t column) {
+        const uint32_t n_panels = static_cast<uint32_t>(padded_n(part.a.n) / kPanel), end = at + pieces_of(part.a, n);
+        GemmArgs a = gemm_args(part.a, nullptr, args.x_stride, nullptr, args.t_stride);
+        for (uint32_t i = share.from > at ? share.from : at; i < share.to && i < end; ++i) {
+          const uint32_t panel = (i - at) / tiles_of(n) * step_of(n), first = (i - at) % tiles_of(n) * kLoraRows;
+          const uint32_t some = n_panels - panel < step_of(n) ? n_panels - panel : step_of(n);
+          float* const t = args.t + (r.row + first) * args.t_stride + column + panel * kPanel;
+          a.x = args.x + (r.row + first) * args.x_stride;
+          a.m = n - first < kLoraRows ? n - first : kLoraRows;
+          run_panels(w, part.a, &a, panel, some, nullptr, t);
+          for (uint32_t row = 0; row < a.m && scale != 1; ++row) w.kernels->t.scale_row(t + row * args.t_stride, some * kPanel, scale);
+        }
+        at = end;
+      });
+    });
+  }
+}
+
+void lora_up(const Worker& w, const LoraArgs& args) {
+  uint32_t count = 0;
+  // All adapters of a matrix have its outputs.
+  const auto blocks_of = [&](const LoraRows& r, uint32_t* n_panels) {
+    *n_panels = 0;
+    each_low_rank(args, r, [&](const LowRank& part, float, uint32_t) { *n_panels = static_cast<uint32_t>(padded_n(part.b.n) / kPanel); });
+    return static_cast<uint32_t>(div_up(*n_panels, kLoraPanels));
+  };
+  uint32_t n_panels;
+  each_lora(args, [&](const LoraRows& r, uint32_t) { count += blocks_of(r, &n_panels); });
+  Pieces pieces(w, count);
+  for (Share share; pieces.take(&share);) {
+    uint32_t at = 0;
+    each_lora(args, [&](const LoraRows& r, uint32_t n) {
+      const uint32_t end = at + blocks_of(r, &n_panels);
+      for (uint32_t i = share.from > at ? share.from : at; i < share.to && i < end; ++i) {
+        const uint32_t panel = (i - at) * kLoraPanels, some = n_panels - panel < kLoraPanels ? n_panels - panel : kLoraPanels;
+        each_low_rank(args, r, [&](const LowRank& part, float, uint32_t column) {
+          GemmArgs a = gemm_args(part.b, args.t + r.row * args.t_stride + column, args.t_stride, nullptr, args.y_stride);
+          a.m = n;
+          a.accumulate = 1;
+          run_panels(w, part.b, &a, panel, some, nullptr, args.y + r.row * args.y_stride + panel * kPanel);
+        });
+      }
+      at = end;
+    });
+  }
+}
+
 void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active,
             const Pairs& pairs, bool weigh, float* y, QuantRows* pair_q) {
   for_rows(w, n_pairs, [&](uint32_t i) {
@@ -464,6 +543,8 @@ const Ops cpu_ops = {
     .reorder = reorder,
     .quantize = quantize,
     .gemm = gemm,
+    .lora_down = lora_down,
+    .lora_up = lora_up,
     .gemm_heads = gemm_heads,
     .rope = rope,
     .kv_append = cpu_kv_append,

@@ -3,6 +3,7 @@
 #include "forward.h"
 
 #include "layers/decoder.h"
+#include "lora.h"
 #include "rope.h"
 
 namespace linnet {
@@ -77,6 +78,7 @@ namespace {
 struct Forward : Pass {
   linnet_session& s;
   const Batch& batch;
+  uint32_t n_lora_rows = 0;
   Forward(linnet_session& session, const Batch& b);
 };
 
@@ -126,7 +128,19 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
   const Ops& ops = *model.backend->ops;
   const Activations& a = s.act;
   const Batch& b = static_cast<Forward&>(pass).batch;
-  Decoder d{w, ops, spec, a, s.cache.kv, model, b.spans, b.n_spans, b.m, s.logits_stride, s};
+  Decoder d{w,
+            ops,
+            spec,
+            a,
+            s.cache.kv,
+            model,
+            b.spans,
+            b.n_spans,
+            b.m,
+            s.logits_stride,
+            s,
+            s.lora_rows,
+            static_cast<Forward&>(pass).n_lora_rows};
 
   if (spec.positions) ops.sync(w);
   d.embed();
@@ -180,7 +194,19 @@ Forward::Forward(linnet_session& session, const Batch& b)
            .make = make_row,
            .compute = forward_rows},
       s(session),
-      batch(b) {}
+      batch(b) {
+  // Neighbours with the same adapters are multiplied together.
+  for (uint32_t i = 0; session.params.lora_rank && i < b.n_spans; ++i) {
+    const RowSpan& span = b.spans[i];
+    const Sequence& q = session.seqs[span.seq];
+    if (q.lora.n == 0) continue;
+    LoraRows* const last = n_lora_rows ? &session.lora_rows[n_lora_rows - 1] : nullptr;
+    if (last && last->row + last->n == span.row && same_loras(*last->use, q.lora))
+      last->n += span.n;
+    else
+      session.lora_rows[n_lora_rows++] = {span.row, span.n, &q.lora};
+  }
+}
 
 }  // namespace
 

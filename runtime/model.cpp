@@ -6,6 +6,7 @@
 #include "../kernels_cpu/measure.h"
 #include "../platform/file.h"
 #include "layers/loader.h"
+#include "lora.h"
 
 namespace linnet {
 
@@ -62,6 +63,7 @@ Status Loader::find(Role role, uint32_t layer, Matrix* out) {
   LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
   if (!out->panels) return LINNET_OK;
   const ModelSpec& spec = model->spec;
+  out->slot = lora_slot(role, layer, spec);
   const bool experts = role_row(role).of_experts();  // of those a token reads only some
   const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k,
                  bytes = packed_bytes(out->format, out->n, out->k);
@@ -247,14 +249,35 @@ Status load_weights(Loader& in) {
 void copy_name(const Gguf& file, char (&out)[128]) {
   GgufValue v;
   out[0] = '\0';
-  if (!file.key("general.name", &v) || v.type != kGgufString) return;
-  size_t n = v.text.size() < sizeof out - 1 ? v.text.size() : sizeof out - 1;
-  while (n && n < v.text.size() && (static_cast<unsigned char>(v.text[n]) & 0xC0) == 0x80) --n;  // not inside a character
-  std::memcpy(out, v.text.data(), n);
-  out[n] = '\0';
+  if (file.key("general.name", &v) && v.type == kGgufString) copy_text(v.text, out);
+}
+
+// How adapters fit the file.
+void read_adapters(const Gguf& file, linnet_model* m) {
+  GgufValue v, pairs;
+  if (!file.key(kLoraExponentsKey, &v) || !file.key(kLoraPairsKey, &pairs)) return;
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < m->spec.n_layers; ++i) {
+    const LayerSpec l = layer_spec(m->spec, i);
+    n += uint64_t{l.n_kv_heads} * l.head_dim;
+  }
+  if (v.type != kGgufArray || v.array_type != kGgufU8 || (v.count && v.count != n) || pairs.type != kGgufU32 || pairs.u > 1)
+    return;  // not of these layers: adapters are refused
+  if (v.count) m->key_exponents = reinterpret_cast<const uint8_t*>(v.raw.data());
+  m->gguf_pairs = pairs.u != 0;
+  if (!file.key("general.architecture", &v) || v.type != kGgufString || v.text.size() >= sizeof m->family) return;
+  std::memcpy(m->family, v.text.data(), v.text.size());
+  m->adapters = true;
 }
 
 }  // namespace
+
+void copy_text(std::string_view text, char (&out)[128]) {
+  size_t n = text.size() < sizeof out - 1 ? text.size() : sizeof out - 1;
+  while (n && n < text.size() && (static_cast<unsigned char>(text[n]) & 0xC0) == 0x80) --n;  // not inside a character
+  std::memcpy(out, text.data(), n);
+  out[n] = '\0';
+}
 
 Status check_profile(const linnet_profile& p, Error* err) {
   const struct {
@@ -377,6 +400,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->profile = profile;
   LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
   copy_name(gguf, m->name);
+  read_adapters(gguf, m);
   LINNET_TRY(chat_read(gguf, &m->chat, err));
   if (sizes.tokenizer_bytes) {
     m->tokenizer_blob = p.tokenizer;

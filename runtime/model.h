@@ -46,7 +46,9 @@ struct linnet_model {
   linnet::RopeFactors rope;
   linnet::Tokenizer tokenizer;  // blob == nullptr: none
   uint8_t* tokenizer_blob;
-  char name[128];
+  char name[128], family[32];    // family: general.architecture of its file
+  const uint8_t* key_exponents;  // as kLoraExponentsKey has them, or nullptr
+  bool adapters, gguf_pairs;     // the file says how adapters fit (lora.h); whether those in GGUF have pairs where it has halves
   linnet::ChatFormat chat;
   uint64_t n_params, weight_bytes, layer_embd_bytes, decode_bytes, matrix_ops, head_ops;
   double bits[linnet::kPartCount];  // per weight
@@ -63,6 +65,8 @@ inline uint64_t resident_bytes(const linnet_model& m) { return m.weight_bytes - 
 
 // Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
 Status check_profile(const linnet_profile& profile, Error* err);
+// As much of a file's text as `out` holds, cut between characters.
+void copy_text(std::string_view text, char (&out)[128]);
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err);
 void model_fini(linnet_model& m);
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err);

@@ -241,6 +241,38 @@ struct Pairs {
   uint32_t* n_active_experts;  // (1)
 };
 
+// What an adapter adds to the product of a matrix W (n, k): y += scale * B (A x), in f32.
+struct LowRank {
+  Matrix a, b;  // (rank, k), (n, rank); a without panels: nothing
+  float scale;
+};
+inline constexpr uint32_t kMostLoras = 8;  // of a sequence
+// The adapters of a sequence, in their order.
+struct LoraUse {
+  uint32_t n;
+  struct {
+    const LowRank* parts;  // by Matrix::slot
+    float scale;           // beside theirs
+    uint32_t at;           // where the outputs of its A lie in a row
+  } of[kMostLoras];
+};
+// Rows row..row + n - 1 of a batch have these.
+struct LoraRows {
+  uint32_t row, n;
+  const LoraUse* use;
+};
+struct LoraArgs {
+  const LoraRows* rows;
+  uint32_t n_rows;  // entries of `rows`; those that lie past m count no more
+  uint32_t slot, m;
+  const float* x;  // (m, k)
+  size_t x_stride;
+  float* t;  // (m, t_stride) of all adapters s * (A x)
+  size_t t_stride;
+  float* y;  // (m, n)
+  size_t y_stride;
+};
+
 struct Ops {
   // What was begun before is done, whoever does it.
   void (*sync)(const Worker&);
@@ -269,6 +301,10 @@ struct Ops {
   // y(m, n) = x * W^T (+ bias); accumulate: y += . Reads q for integer formats, x (stride x_stride floats) for float ones.
   void (*gemm)(const Worker&, const Matrix& w, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias,
                bool accumulate, float* y, size_t y_stride);
+  // Adapters of a matrix: t = s * (A x), s their scales' product; then, behind what the matrix itself gives, y = y + B t of one after the
+  // other. nullptr: there are no such operations, and adapters are refused.
+  void (*lora_down)(const Worker&, const LoraArgs&);
+  void (*lora_up)(const Worker&, const LoraArgs&);
   // W (n_heads * n, k) is a matrix for each head, one below the other; n a multiple of 16. For m rows of x (x_stride, heads x_head floats
   // apart): of each head y = [the `carry` floats behind the k inputs, x * W of the head^T], y_head floats apart.
   void (*gemm_heads)(const Worker&, const Matrix& w, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m,

@@ -112,6 +112,8 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
     }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
+  b.lora = a.lora;
+  b.lora_hash = a.lora_hash;
   b.sampling = a.sampling;
   b.n_draws = a.n_draws;
   b.mu = a.mu;

@@ -7,6 +7,7 @@
 #include "../platform/board.h"
 #include "../platform/file.h"
 #include "layers/kinds.h"
+#include "lora.h"
 #include "params.h"
 #include "rope.h"
 
@@ -88,7 +89,9 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   const uint64_t c = p.n_chunk;
   a->d_stride = row_floats(spec.d_model);
   a->embd_stride = row_floats(spec.embd_dim);
-  Needs needs = {.n_rows = c, .few_rows = model.backend->ops->gate_up_rows, .codes = {}, .hidden = {}, .pairs = {}};
+  // Adapters want whole products of all rows.
+  Needs needs = {
+      .n_rows = c, .few_rows = p.lora_rank ? p.n_chunk : model.backend->ops->gate_up_rows, .codes = {}, .hidden = {}, .pairs = {}};
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     kMixers[l.spec.mixer]->need(spec, l.spec, l.mixer, &needs);
@@ -118,6 +121,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   take_rows(arena, needs.codes, c, &a->codes);
   take_rows(arena, needs.hidden, c, &a->hidden);
   layout_rows(arena, model, p, &a->rows);
+  a->lora = arena.take<float>("adapters", kLorasAtOnce * c * row_floats(p.lora_rank));
   a->inv_freq = places.host.take<double>("activations", a->rows.n_pairs[0] + a->rows.n_pairs[1]);
   a->made = a->rows;
   if (places.apart) layout_rows(places.pinned, model, p, &a->made);
@@ -198,6 +202,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   f.handle = model.backend->layout(places, model.handle, backend_plan(f, model, p));
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
   f.spans = arena.take<RowSpan>("sequences", p.n_sequences);
+  f.lora_rows = arena.take<LoraRows>("adapters", p.lora_rank ? p.n_sequences : 0);
   f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
   f.taken = arena.take<uint32_t>("sequences", kMaxKvClasses);
   f.logit_rows = arena.take<uint32_t>("sequences", p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences);
@@ -222,7 +227,9 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
                    .n_draws = 0,
                    .mu = 0,
                    .generation = generation,
-                   .place = {}};
+                   .place = {},
+                   .lora = {},
+                   .lora_hash = 0};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.host.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
@@ -400,6 +407,10 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.checkpoint_every == 0) p.checkpoint_every = kCheckpointEvery;
   if (p.checkpoint_every > kMaxContext)
     return fail(err, LINNET_BAD_ARG, "session: checkpoint_every is ", p.checkpoint_every, ", at most ", kMaxContext);
+  if (p.lora_rank > kMostLoras * kMostLoraRank)
+    return fail(err, LINNET_BAD_ARG, "session: lora_rank is ", p.lora_rank, ", at most ", kMostLoras * kMostLoraRank);
+  if (p.reserved) return fail(err, LINNET_BAD_ARG, "session: reserved is ", p.reserved, ", must be 0");
+  if (p.lora_rank) LINNET_TRY(lora_check(model, err));
   LINNET_TRY(check_when_full(model, &p, err));
   LINNET_TRY(check_bidirectional(model, p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));

@@ -29,6 +29,7 @@ struct Activations {
   QuantRows codes;  // (C, the longest input but down's), hidden: (C, d_ff), down's where no experts are; format and groups as the matrix
                     // that reads them has
   QuantRows hidden;
+  float* lora;           // (kLorasAtOnce, C, lora_rank) what adapters' A make
   double* inv_freq;      // of each RoPE (n_pairs)
   RowTables made, rows;  // as the host writes them, and as operations read them: the same memory, unless the places are apart
 };
@@ -78,6 +79,8 @@ struct Sequence {
   float mu;          // Mirostat's, as it is now
   Generation* generation;
   GrammarPlace place;
+  LoraUse lora;
+  uint64_t lora_hash;  // of its adapters; 0: none
 };
 
 // What a session is in the middle of: a call that computes, so that the app's callbacks and hooks may run inside, or linnet_generate's
@@ -85,6 +88,7 @@ struct Sequence {
 enum class Within : uint32_t { kNothing, kCall, kTokenFn };
 
 inline constexpr uint32_t kMaxSequences = 64;
+inline constexpr uint32_t kLorasAtOnce = 4;  // matrices whose adapters wait for one sync
 
 }  // namespace linnet
 
@@ -100,6 +104,7 @@ struct linnet_session {
   linnet::EmbedRoom embed;
   linnet::Sequence* seqs;        // (n_sequences)
   linnet::RowSpan* spans;        // (n_sequences) of the batch that is computed
+  linnet::LoraRows* lora_rows;   // (n_sequences) of it
   uint32_t *parts_done, *taken;  // (n_sequences) tokens of a call that are computed; (KV classes)
   uint32_t* logit_rows;          // (most rows of logits in a batch)
   float* batch_logits;           // (n_sequences, logits_stride), where there are several sequences

@@ -13,6 +13,7 @@
 //   <role name>                  F32[n]: vectors, under their GGUF names; of InputOrder the numbers of channels
 //   <architecture>.nextn_predict_layers  u32: behind the layers of the model so many that guess tokens further on, whose tensors are the
 //                                last of the file; absent where there are none
+//   linnet.adapter.key_exponents, linnet.adapter.pairs: how adapters fit (lora.h); absent where they do not
 //   linnet.tokenizer             I8[...]: the tokenizer's tables (tokenizer/tokenizer.h); absent without a tokenizer
 // The file's size is a multiple of 64, so every tensor may be read up to its 64-byte rounding; the rounding is zeros.
 #pragma once

@@ -21,6 +21,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr char kMagic[8] = {'L', 'N', 'T', 'S', 'T', 'A', 'T', 'E'};
 constexpr uint32_t kVersion = 3, kReplayVersion = 4, kMaxLayers = 1024;  // 4: some tokens are to be computed again
+constexpr uint32_t kWithAdapters = 2;                                    // 5 and 6: the same of a sequence that has adapters
 
 struct Header {
   char magic[8];
@@ -30,7 +31,7 @@ struct Header {
   uint32_t when_full, n_keep, n_context, n_rollback;
 };
 using PartRow = CachePart;
-enum Kind : uint32_t { kTokens = 1, kSampler = 2, kLogits = 3, kKv = 4, kSlot = 5 };
+enum Kind : uint32_t { kTokens = 1, kSampler = 2, kLogits = 3, kKv = 4, kSlot = 5, kAdapters = 6 };
 struct SectionHead {
   uint32_t kind, index;
   uint64_t bytes;
@@ -48,14 +49,16 @@ constexpr uint32_t header_bytes(uint32_t n_parts) {
 }
 constexpr uint64_t section_bytes(uint64_t payload) { return sizeof(SectionHead) + payload + sizeof(uint32_t); }
 
+bool with_adapters(const Header& h) { return h.version > kReplayVersion; }
+uint64_t adapter_bytes(const Header& h) { return with_adapters(h) ? section_bytes(sizeof(uint64_t)) : 0; }
 uint32_t replay_of(const Header& h) { return h.pending / 2; }
 uint64_t whole_length(const Header& h) { return uint64_t{h.length} + replay_of(h) + h.pending % 2; }
 uint64_t n_tokens(const Header& h) { return whole_length(h) - h.n_forgotten; }
 uint64_t token_bytes(const Header& h) { return n_tokens(h) * sizeof(int32_t); }
 uint64_t logit_bytes(const Header& h) { return uint64_t{h.n_logit_rows} * h.n_vocab * sizeof(float); }
 uint64_t whole_bytes(const Cache& cache, const Header& h, const CacheBegin& begin) {
-  uint64_t bytes =
-      header_bytes(cache.n_parts()) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
+  uint64_t bytes = header_bytes(cache.n_parts()) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) +
+                   section_bytes(logit_bytes(h)) + adapter_bytes(h);
   for (uint32_t i = 0; i < cache.n_parts(); ++i) bytes += section_bytes(cache.saved_bytes(i, h.length, begin));
   return bytes;
 }
@@ -68,10 +71,10 @@ uint32_t window_of(const linnet_session& s, uint32_t part) {
 struct SectionName {
   char text[24];
   SectionName(Kind kind, uint32_t index) {
-    static constexpr const char* kNames[] = {"", "tokens", "sampler", "logits", "kv ", "slot "};
+    static constexpr const char* kNames[] = {"", "tokens", "sampler", "logits", "kv ", "slot ", "adapters"};
     const size_t n = std::strlen(kNames[kind]);
     std::memcpy(text, kNames[kind], n + 1);
-    if (kind < kKv) return;
+    if (kind != kKv && kind != kSlot) return;
     size_t digits = 1;
     for (uint32_t v = index; v /= 10;) ++digits;
     text[n + digits] = '\0';
@@ -102,7 +105,7 @@ Header describe(const linnet_session& s, uint32_t seq, CacheBegin* begin) {
   const Sequence& q = s.seqs[seq];
   Header h{};
   std::memcpy(h.magic, kMagic, sizeof kMagic);
-  h.version = q.replay ? kReplayVersion : kVersion;
+  h.version = (q.replay ? kReplayVersion : kVersion) + (q.lora_hash ? kWithAdapters : 0);
   h.header_bytes = header_bytes(s.cache.n_parts());
   h.model_hash = state_hash(s);
   h.n_vocab = spec.n_vocab;
@@ -192,6 +195,11 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   sink.begin(kLogits, 0, logit_bytes(h));
   for (uint32_t i = 0; i < h.n_logit_rows; ++i) sink.put(q.logits + i * s.logits_stride, h.n_vocab * sizeof(float));
   sink.end();
+  if (with_adapters(h)) {
+    sink.begin(kAdapters, 0, sizeof q.lora_hash);
+    sink.put(&q.lora_hash, sizeof q.lora_hash);
+    sink.end();
+  }
   for (uint32_t i = 0; i < s.cache.n_parts(); ++i) {
     sink.begin(kind_of(s.cache, i), s.cache.layer_of(i), s.cache.saved_bytes(i, h.length, begin));
     s.cache.save(seq, i, h.length, sink);
@@ -217,8 +225,9 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
   if (r.size() < sizeof kMagic || std::memcmp(r.data(), kMagic, sizeof kMagic) != 0)
     return fail(err, LINNET_BAD_FILE, "state: no saved state: it does not begin with 'LNTSTATE'");
   if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
-  if (h->version != kVersion && h->version != kReplayVersion)
-    return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion, " and ", kReplayVersion);
+  if (h->version < kVersion || h->version > kReplayVersion + kWithAdapters)
+    return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion, " to ",
+                kReplayVersion + kWithAdapters);
   if (h->n_layers > kMaxLayers || h->header_bytes < header_bytes(h->n_layers) || h->header_bytes > header_bytes(2 * h->n_layers) ||
       (h->header_bytes - header_bytes(0)) % sizeof(PartRow))
     return fail(err, LINNET_BAD_FILE, "state: header of ", h->header_bytes, " bytes for ", h->n_layers, " layers: the file is damaged");
@@ -229,7 +238,8 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
     return fail(err, LINNET_BAD_FILE, "state: CRC of the header is wrong: the file is damaged");
   if (h->bytes != r.size())
     return fail(err, LINNET_BAD_FILE, "state: ", r.size(), " bytes, its header says ", h->bytes, ": cut short or made longer");
-  if ((h->version == kVersion && h->pending > 1) || h->n_logit_rows > (replay_of(*h) ? 0 : h->length) || h->n_forgotten > h->length)
+  if ((h->version != kReplayVersion && h->version != kReplayVersion + kWithAdapters && h->pending > 1) ||
+      h->n_logit_rows > (replay_of(*h) ? 0 : h->length) || h->n_forgotten > h->length)
     return fail(err, LINNET_BAD_FILE, "state: header: pending ", h->pending, ", n_logit_rows ", h->n_logit_rows, ", n_forgotten ",
                 h->n_forgotten, " contradict length ", h->length);
   return LINNET_OK;
@@ -323,6 +333,20 @@ int32_t token_at(const uint8_t* tokens, uint64_t i) {
   return token;
 }
 
+// That the sequence's keys and values are those that these adapters make.
+Status check_adapters(const linnet_session& s, uint32_t seq, const Header& h, const uint8_t* payload, Error* err) {
+  uint64_t saved = 0;
+  if (with_adapters(h)) std::memcpy(&saved, payload, sizeof saved);
+  const uint64_t own = s.seqs[seq].lora_hash;
+  if (saved == own) return LINNET_OK;
+  if (!saved) return fail(err, LINNET_UNSUPPORTED, "state: made without adapters, sequence ", seq, " has some (hash ", Hex(own).text, ")");
+  if (!own)
+    return fail(err, LINNET_UNSUPPORTED, "state: made with adapters (hash ", Hex(saved).text, "), sequence ", seq,
+                " has none: linnet_lora_set gives it the same ones");
+  return fail(err, LINNET_UNSUPPORTED, "state: made with other adapters or scales (hash ", Hex(saved).text, ", those of sequence ", seq,
+              " have ", Hex(own).text, ")");
+}
+
 Status check_contents(const linnet_session& s, const uint8_t* tokens, const uint8_t* sampler, Checked* o, Error* err) {
   for (uint64_t i = 0; i < n_tokens(o->h); ++i)
     if (const int32_t t = token_at(tokens, i); t < 0 || static_cast<uint32_t>(t) >= s.model->spec.n_vocab)
@@ -347,6 +371,8 @@ Status check_state(const linnet_session& s, uint32_t seq, const void* data, size
   LINNET_TRY(check_section(r, kTokens, 0, token_bytes(o->h), &tokens, err));
   LINNET_TRY(check_section(r, kSampler, 0, sizeof(SamplerRow), &sampler, err));
   LINNET_TRY(check_section(r, kLogits, 0, logit_bytes(o->h), &rest, err));
+  if (with_adapters(o->h)) LINNET_TRY(check_section(r, kAdapters, 0, sizeof(uint64_t), &rest, err));
+  LINNET_TRY(check_adapters(s, seq, o->h, rest, err));
   for (uint32_t i = 0; i < s.cache.n_parts(); ++i)
     LINNET_TRY(check_section(r, kind_of(s.cache, i), s.cache.layer_of(i), s.cache.saved_bytes(i, o->h.length, o->saved), &rest, err));
   LINNET_TRY(check_contents(s, tokens, sampler, o, err));
@@ -379,7 +405,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   const size_t row_bytes = h.n_vocab * sizeof(float);
   for (uint32_t i = 0; i < rows; ++i) std::memcpy(q.logits + i * s.logits_stride, at + (h.n_logit_rows - rows + i) * row_bytes, row_bytes);
   q.n_logit_rows = rows;
-  at += section_bytes(logit_bytes(h));
+  at += section_bytes(logit_bytes(h)) + adapter_bytes(h);
 
   s.cache.restore(seq, h.length, o.begin);
   for (uint32_t i = 0; i < s.cache.n_parts(); ++i) {

@@ -10,6 +10,7 @@
 //     1 tokens   i32 (length + those of pending - n_forgotten)
 //     2 sampler  u64 n_draws, f32 mu (of Mirostat), u32 0, linnet_sampling as it is, its size first, with zeros where C leaves a gap
 //     3 logits   f32 (n_logit_rows, n_vocab)
+//     6 adapters in versions 5 and 6, which are 3 and 4 of a sequence that has adapters: u64 hash of them and their scales
 //     4 kv       one per layer, its number as index: the pages that it holds as they are in the cache (kv_cache.h), kept ones before first
 //                .. end; in KIVI the packed groups; where it has them its sinks; of heavy hitters f32 (KV heads, pages, 16) scores
 //                A layer that reads another one's pages has a section of 0 bytes

@@ -13,6 +13,7 @@ struct Matrix {
   uint32_t n = 0, k = 0;
   const void* panels = nullptr;  // [n/16] panels
   const void* scales = nullptr;  // [n/16][groups][16], integer formats
+  uint32_t slot = 0;             // of adapters (lora.h); 0: they change others alone
 };
 
 // Rows of activations as a weight format reads them (FormatRow::x).

@@ -6,6 +6,7 @@
 #include <linnet_convert.h>
 #include <linnet_device.h>
 #include <linnet_embed.h>
+#include <linnet_lora.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -339,6 +340,14 @@ bool read_settings(const Args& args, Settings* out);  // prints what is wrong
 // Where packed models are kept (cache_command.cpp): $XDG_CACHE_HOME/linnet or ~/.cache/linnet; "" where nobody has a home.
 std::string cache_folder();
 
+// --lora PATH or PATH:SCALE, as often as it is given.
+bool read_loras(const Args& args, std::vector<std::pair<std::string, float>>* out);  // prints what is wrong (loras.cpp)
+struct Adapter {
+  Memory memory;
+  linnet_lora* lora = nullptr;
+  float scale = 1;
+};
+
 // A model and, once opened, a session on it. The calls print what is wrong and return false.
 struct Engine {
   convert::Loaded loaded;
@@ -350,7 +359,9 @@ struct Engine {
   const linnet_template* grammar_template = nullptr;  // whose format of calls it has
   uint32_t profile_context = 0;                       // of the profile it was opened with
   linnet_model_desc desc = {};
-  bool layer_embd_stays = false;  // its embeddings of layers stay in the mapped file
+  std::vector<std::unique_ptr<Adapter>> loras;  // that all sequences have
+  bool takes_loras = true;                      // false: --lora is for another model
+  bool layer_embd_stays = false;                // its embeddings of layers stay in the mapped file
   linnet_session_params params = {};
   Sensors sensors;
   Memory power_memory;
@@ -364,6 +375,10 @@ struct Engine {
   ~Engine();
   bool open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only = false);
   bool start(const Args& args, const linnet_session_params& params);
+  // What start() does for --lora: loads the adapters and asks for room; gives them to all sequences.
+  bool adapt(const Args& args, linnet_session_params* session_params);
+  bool give_adapters(const Args& args);
+  uint64_t adapter_bytes() const;
   // After start(): holds what the profile's power section asks for, if there is one.
   bool govern(const Args& args, const linnet_profile& profile);
   // Reads --tools, --schema, --grammar, --regex or --choices, if one is given. calls (may be NULL): the template in whose format tools are
@@ -371,7 +386,7 @@ struct Engine {
   bool constrain(const Args& args, const linnet_template* calls);
   linnet_power_state power_state() const;
   std::string power_text() const;  // a sentence on what the governor did, "" where there is none
-  uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes + grammar_memory.bytes; }
+  uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes + grammar_memory.bytes + adapter_bytes(); }
 };
 // Where the answer is to obey a grammar: room for the logits of what that leaves no choice about.
 void jump_forward(const Args& args, linnet_session_params* session);

@@ -18,6 +18,8 @@ std::string most_bytes(const convert::Description& file) {
   return most == bytes.end() ? "no" : most->first;
 }
 
+bool is_adapter(const std::string& src) { return path_info(src + "/adapter_config.json").there && !path_info(src + "/config.json").there; }
+
 int run(const Args& args) {
   const bool synthetic = args.given("--synthetic");
   if (synthetic == !args.positional().empty()) return usage_error(args, "give either SRC or --synthetic SHAPE");
@@ -29,6 +31,8 @@ int run(const Args& args) {
   const char* plain_name = convert::plain_name(options.weights);
   if (options.plain && !plain_name) return usage_error(args, "--layout plain takes --weights %s", convert::plain_names().c_str());
   options.seed = args.count("--seed");
+  options.base = args.text("--base");
+  if (!read_loras(args, &options.loras)) return kExitError;
   options.n_threads = static_cast<uint32_t>(args.count("--threads"));
 
   convert::WeightError weight_error;
@@ -54,6 +58,13 @@ int run(const Args& args) {
   if (!info.there) return failed(args, "%s: was written and is gone", out.c_str());
   const double seconds = seconds_now() - start;
   convert::Description written;  // OUT is whole, whether or not there is memory to look at it again
+  if (!synthetic && is_adapter(src)) {
+    if (args.json())
+      Json().object().field("out", out).field("bytes", info.bytes).field("adapter", true).field("seconds", seconds).end().print();
+    else
+      std::printf("%s: %s, an adapter, %.1f s\n", printable(out).c_str(), human_bytes(info.bytes).c_str(), seconds);
+    return kExitOk;
+  }
   const bool seen = options.plain || convert::describe(out, &written, &err) == LINNET_OK;
   const std::string weights = options.plain ? plain_name : seen ? most_bytes(written) : "unknown";
   if (args.json()) {
@@ -95,7 +106,8 @@ Command convert_command() {
     return "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run "
            "removes.\nSHAPE is one of:\n " +
            shapes +
-           "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g32\n"
+           "\n\nThe folder of an adapter (PEFT) becomes a GGUF file for --lora.\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf "
+           "--weights i8g32\n"
            "example: linnet convert Llama-3.2-1B -o others.gguf --layout plain --weights q4_k";
   }();
   return {"convert",
@@ -111,6 +123,9 @@ Command convert_command() {
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},
               {"--no-mtp", nullptr, Kind::kFlag, "leave out layers for speculation (MTP), which are kept and by which nothing drafts yet"},
+              {"--lora", "PATH[:SCALE]", Kind::kTexts,
+               "adapter that is merged into the weights before they are packed; may be given several times"},
+              {"--base", "MODEL", Kind::kPath, "where SRC is an adapter's folder (PEFT): its model (default: what the folder names)"},
               {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of SRC"},
               {"-s, --seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
               {"-t, --threads", "N", Kind::kCount, "threads that pack (default: one for each CPU of this process)", nullptr, 1, 256},

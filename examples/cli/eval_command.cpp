@@ -198,6 +198,7 @@ int run(const Args& args) {
   other.session.n_logits = other.session.n_chunk = s.n_chunk;
   if (!engine.start(args, s)) return kExitError;
   other.session.n_threads = engine.params.n_threads;
+  against.takes_loras = false;
   if (compare && !against.start(args, other.session)) return kExitError;
 
   const Engine* second = compare ? &against : nullptr;

@@ -56,7 +56,8 @@ constexpr Habit kHabits[] = {
     {"-co --color --simple-io --nowordwrap --keepalive --warmup --no-warmup --progress", "run chat bench", "leave it out"},
     {"--verbose-prompt", "run chat", "'linnet tokenize --pieces' shows a text's tokens"},
     {"-md --model-draft --spec-type --draft --draft-max --draft-min", "--model", "draft models are not taken yet"},
-    {"--lora --lora-scaled --control-vector", "--model", "adapters are not taken yet"},
+    {"--lora-scaled", "--lora", "'--lora PATH:SCALE' is an adapter with its scale"},
+    {"--control-vector", "--model", "control vectors are not taken"},
     {"-mm --mmproj --image --audio", "--model", "images and sound are not taken yet"},
     {"-hf --hf-repo -mu --model-url", "--model", "'-m hf:USER/REPO:QUANT' takes a model from the hub"},
     // of whatever computes

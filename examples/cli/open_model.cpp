@@ -164,6 +164,7 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   if (!args.given("--context") && params.n_context == profile_context && params.n_context > desc.n_context)
     params.n_context = desc.n_context;
   params.n_threads = usable_threads(args, params.n_threads);
+  if (takes_loras && !adapt(args, &params)) return false;
   linnet_error err = {};
   linnet_need need = {};
   need.size = sizeof need;
@@ -182,7 +183,7 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   }
   say(args, Log::kDebug, "a session of %u positions on %u thread%s of %s, %s", params.n_context ? params.n_context : desc.n_context,
       params.n_threads, params.n_threads == 1 ? "" : "s", tier_name(desc), human_bytes(session_memory.bytes).c_str());
-  return true;
+  return give_adapters(args);
 }
 
 bool Engine::govern(const Args& args, const linnet_profile& profile) {

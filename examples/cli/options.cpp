@@ -528,6 +528,7 @@ Options session_options() {
       {"--when-full", "HOW", Kind::kFull, "full context: {}", "stop"},
       {"--keep", "N", Kind::kCount,
        "tokens that stay (default: 0; sinks 4, at most 16; heavy-hitters half of the context, snapkv a quarter)", nullptr, 0, 16777216},
+      {"--lora", "PATH[:SCALE]", Kind::kTexts, "adapter beside the model: a GGUF file or a PEFT folder; may be given several times"},
   };
 }
 

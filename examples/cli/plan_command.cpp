@@ -108,6 +108,7 @@ int run_fits(const Args& args) {
   Settings settings;
   settings.fit = args.text("--profile") == "auto";
   if (!read_settings(args, &settings)) return kExitError;
+  if (args.given("--lora")) return usage_error(args, "--lora goes with -m");
   if (!settings.kv.layers.empty()) return usage_error(args, "--fits takes one KV format for all layers");
   const bool asked = args.given("--memory"), capped = !asked && settings.profile.memory_bytes > 0;
   const uint64_t budget = asked    ? static_cast<uint64_t>(args.real("--memory") * 1e9)
@@ -220,6 +221,7 @@ int run(const Args& args) {
   linnet_error err = {};
   linnet_need need = {};
   need.size = sizeof need;
+  if (!engine.adapt(args, &settings.session)) return kExitError;
   if (linnet_session_need(engine.model, &settings.session, &need, &err) != LINNET_OK) return failed(args, err);
 
   std::vector<Purpose> rows;
@@ -233,12 +235,13 @@ int run(const Args& args) {
   for (uint32_t i = 0; linnet_model_memory(engine.model, i, &name, &bytes, nullptr) == LINNET_OK; ++i) add(&rows, name, bytes);
   for (uint32_t i = 0; linnet_session_plan(engine.model, &settings.session, i, &name, &bytes, &err) == LINNET_OK; ++i)
     add(&rows, name, bytes);
+  if (const uint64_t adapters = engine.adapter_bytes()) add(&rows, "adapters", adapters);
   for (const Purpose& row : rows) total += stays && row.name == kLayerEmbd ? 0 : row.bytes;
   if (args.json()) {
     Json json;
     json.object()
         .field("total", total)
-        .field("arena_bytes", uint64_t{engine.model_memory.bytes + need.bytes})
+        .field("arena_bytes", engine.model_memory.bytes + need.bytes + engine.adapter_bytes())
         .field("weights_mapped", mapped);
     json.key("purposes").object();
     for (const Purpose& row : rows) json.field(row.name, row.bytes);

@@ -279,4 +279,24 @@ bool read_sampling(Fields* f, const Model& model, double temperature, linnet_sam
   return f->ok();
 }
 
+bool read_loras(Fields* f, const Model& model, std::vector<float>* scales) {
+  *scales = model.lora_scales();
+  const json* list = f->array("lora");
+  if (!list) return f->ok();
+  std::fill(scales->begin(), scales->end(), 0.0f);
+  for (const json& one : *list) {
+    const json none;
+    const auto field = [&](const char* name) -> const json& { return one.is_object() && one.contains(name) ? one[name] : none; };
+    const json &id = field("id"), &scale = field("scale");
+    const int64_t i = id.is_number_integer() ? id.get<int64_t>() : -1;
+    const double s = scale.is_number() ? scale.get<double>() : NAN;
+    if (i < 0 || i >= static_cast<int64_t>(scales->size()) || !(std::abs(s) <= 1000)) {
+      f->refuse("lora", "must be objects of an id (of GET /lora-adapters) and a scale from -1000 to 1000");
+      break;
+    }
+    (*scales)[static_cast<size_t>(i)] = static_cast<float>(s);
+  }
+  return f->ok();
+}
+
 }  // namespace server

@@ -47,6 +47,8 @@ class Fields {
 
 // How tokens are drawn, from OpenAI's and llama.cpp's fields of those names.
 bool read_sampling(Fields* fields, const Model& model, double temperature, linnet_sampling* out);
+// llama.cpp's `lora`: [{"id": 0, "scale": 1.0}, ...], where those that are not named have no part; absent: as the model has them.
+bool read_loras(Fields* fields, const Model& model, std::vector<float>* scales);
 uint64_t random_seed();
 std::string random_id(const char* prefix);  // prefix and 24 characters
 int64_t unix_seconds();

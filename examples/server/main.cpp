@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -24,6 +25,7 @@ constexpr char kUsage[] =
     "Serves models to OpenAI's, Anthropic's and llama.cpp's clients, and a page for chats, at http://127.0.0.1:8080/.\n"
     "\n"
     "  -m, --model [NAME=]PATH  a packed GGUF, or what linnet convert takes; more than once: several models\n"
+    "      --lora PATH[:SCALE]  an adapter beside the model before it (GGUF, or a PEFT folder); more than once: requests choose\n"
     "      --host ADDRESS       where to listen (127.0.0.1); another address needs --api-key or --open\n"
     "      --port N             0 for any free one (8080)\n"
     "      --api-key KEY|@FILE  who may ask; more than once, or a file with a key and its weight (1) on each line\n"
@@ -175,6 +177,17 @@ int serve(int argc, char** argv) {
       for (const auto& other : s.models.models)
         if (other.name == m.name) usage_error("two models are called '" + m.name + "'");
       s.models.models.push_back(std::move(m));
+    } else if (name == "--lora") {
+      if (s.models.models.empty()) usage_error("option '--lora' stands behind the model that it is for");
+      auto& loras = s.models.models.back().loras;
+      const size_t colon = value.rfind(':');
+      char* end = nullptr;
+      float scale = 1;
+      if (colon != std::string::npos && access(value.c_str(), F_OK)) scale = strtof(value.c_str() + colon + 1, &end);
+      if (end && (*end || colon + 1 == value.size() || !(std::abs(scale) <= 1000)))
+        usage_error("option '--lora' takes a path, or PATH:SCALE, not '" + value + "'");
+      loras.emplace_back(end ? value.substr(0, colon) : value, scale);
+      if (loras.size() > LINNET_LORA_MOST) usage_error("option '--lora': a model has at most 8");
     } else if (name == "--host")
       s.http.address = value;
     else if (name == "--port")

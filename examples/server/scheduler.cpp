@@ -24,6 +24,7 @@ linnet_session_params Scheduler::session_params(const Model& model, const Schedu
   if (!p.n_pool) p.n_pool = n_slots * p.n_context;
   p.n_sequences = n_slots + options.spare;
   p.n_logits = 1;
+  for (const auto& l : model.loras()) p.lora_rank += (l->rank + 15) / 16 * 16;
   return p;
 }
 
@@ -55,6 +56,8 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   if (!session_memory_.alloc(need.bytes)) return *why = "no memory for the session's " + std::to_string(need.bytes) + " bytes", false;
   if (linnet_session_init(&session_, session_memory_.data, session_memory_.bytes, model_->handle(), &p, &err) != LINNET_OK)
     return session_ = nullptr, failed();
+  // What is computed beside jobs has the adapters that they have by default.
+  if (options_.spare && give_adapters(n_slots_, model_->lora_scales(), &err) != LINNET_OK) return failed();
   const char* purpose = nullptr;
   size_t bytes = 0;
   for (uint32_t i = 0; linnet_session_memory(session_, i, &purpose, &bytes, nullptr) == LINNET_OK && purpose; ++i)

@@ -5,6 +5,7 @@
 #include <linnet.h>
 #include <linnet_serve.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -59,7 +60,11 @@ class Job {
   linnet_sampling sampling = {};
   size_t max_tokens = 0;  // 0: what the context leaves
   bool ignore_eos = false, cache = true;
-  int n_logprobs = -1;  // -1: none are asked for
+  int n_logprobs = -1;             // -1: none are asked for
+  std::vector<float> lora_scales;  // of the model's adapters, each its own
+  bool adapted() const {
+    return std::any_of(lora_scales.begin(), lora_scales.end(), [](float s) { return s != 0; });
+  }
   std::shared_ptr<Grammar> grammar;
   bool grammar_of_calls = false;  // behind prompt_tail, which may have opened something
   std::string prompt_tail;
@@ -182,6 +187,7 @@ class Scheduler {
   void admit(std::unique_lock<std::mutex>* lock);
   void begin(Entry entry);
   size_t match(Active* a);
+  linnet_status give_adapters(uint32_t seq, const std::vector<float>& scales, linnet_error* err);  // to an empty sequence
   void go_on(Active* a);
   void leave(Active* a);
   void finish(Active* a, End end, const Refusal& why);

@@ -49,7 +49,7 @@ double Scheduler::share_of(size_t key) const {
 bool Scheduler::computed_elsewhere(const Active& a) {
   if (!prefix_ || a.begun || !a.job->cache) return false;
   for (const Entry& other : active_) {
-    if (other->prompt_done || other->over || !other->job->cache) continue;
+    if (other->prompt_done || other->over || !other->job->cache || other->job->lora_scales != a.job->lora_scales) continue;
     const size_t n = std::min(common(other->job->prompt, a.job->prompt), a.job->prompt.size() - states_);
     if (n < kWorthKeeping) continue;
     if (n <= other->computed) {  // it is there, and in the prefix cache only behind the prompt's end
@@ -160,6 +160,7 @@ void Scheduler::begin(Entry entry) {
   sampling.size = sizeof sampling;
   sampling.seed += 0x9E3779B97F4A7C15u * ((a.tokens.size() - n_prompt) * numbers_of_a_draw(sampling));
   linnet_status status = linnet_sampling_set(session_, a.seq, &sampling, &err);
+  if (status == LINNET_OK) status = give_adapters(a.seq, job.lora_scales, &err);
   a.computed = status == LINNET_OK && prefix_ && job.cache ? match(&a) : 0;
   const auto now = Clock::now();
   if (!a.begun) {
@@ -190,7 +191,7 @@ void Scheduler::begin(Entry entry) {
   }
   active_.push_back(std::move(entry));
   if (status != LINNET_OK) return finish(&a, End::kFailed, refusal_of(err, 400, "invalid_request"));
-  if (options_.disk && job.cache) {
+  if (options_.disk && job.cache && !job.adapted()) {  // no file says of which adapters it is
     // Where all pages are there from the first on, a prompt can go on from a part of what was kept, too.
     const size_t n = states_ ? std::min(a.tokens.size() - 1, a.grammar_at) : a.tokens.size();
     auto pieces = options_.disk->find(model_hash_, a.tokens, n, a.computed, states_);
@@ -208,6 +209,13 @@ size_t Scheduler::match(Active* a) {
   size_t n_taken = 0;
   const size_t n = std::min(a->tokens.size() - 1, a->grammar_at);
   return linnet_prefix_match(prefix_, session_, a->seq, a->tokens.data(), n, &n_taken, &err) == LINNET_OK ? n_taken : a->computed;
+}
+
+linnet_status Scheduler::give_adapters(uint32_t seq, const std::vector<float>& scales, linnet_error* err) {
+  std::vector<const linnet_lora*> loras;
+  for (const auto& l : model_->loras()) loras.push_back(l->handle);
+  if (scales.size() != loras.size()) loras.clear();  // nothing was said
+  return linnet_lora_set(session_, seq, loras.data(), scales.data(), static_cast<uint32_t>(loras.size()), err);
 }
 
 void Scheduler::go_on(Active* a) {

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace server {
@@ -66,9 +67,58 @@ bool Model::open(const Options& options, std::string* why) {
   if (linnet_model_init(&model_, memory_.data, memory_.bytes, &file_, nullptr, &err) != LINNET_OK) return model_ = nullptr, failed();
   desc_.size = sizeof desc_;
   if (linnet_model_info(model_, &desc_, &err) != LINNET_OK) return failed();
+  for (const auto& [path, scale] : options.loras) {
+    loras_.push_back(std::make_unique<Lora>());
+    loras_.back()->path = path;
+    loras_.back()->scale = scale;
+    if (!open_lora(loras_.back().get(), why)) return false;
+  }
   if (options.shape_only) return true;
   open_chat();
   return true;
+}
+
+// Its values are copied, and its file is closed again.
+bool Model::open_lora(Lora* lora, std::string* why) {
+  linnet_error err = {};
+  linnet_view file = {};
+  linnet_source* folder = nullptr;
+  linnet_convert_params params = {};
+  params.size = sizeof params;
+  params.base = options_.path.c_str();
+  const bool is_folder = std::filesystem::is_directory(lora->path);
+  linnet_status status = is_folder ? linnet_convert_open(&folder, lora->path.c_str(), &params, &file, nullptr, &err)
+                                   : linnet_file_map(lora->path.c_str(), LINNET_LOAD_MAP, &file, &err);
+  linnet_need need = {};
+  need.size = sizeof need;
+  if (status == LINNET_OK) status = linnet_lora_need(model_, &file, &need, &err);
+  const bool room = status != LINNET_OK || lora->memory.alloc(need.bytes);
+  if (status == LINNET_OK && room) status = linnet_lora_init(&lora->handle, lora->memory.data, lora->memory.bytes, model_, &file, &err);
+  if (is_folder)
+    linnet_convert_close(folder);
+  else
+    linnet_file_unmap(&file);
+  if (!room) return *why = lora->path + ": no memory for the adapter's " + std::to_string(need.bytes) + " bytes", false;
+  linnet_lora_desc desc = {};
+  desc.size = sizeof desc;
+  if (status == LINNET_OK) status = linnet_lora_info(lora->handle, &desc, &err);
+  lora->rank = desc.rank;
+  if (status == LINNET_OK) return true;
+  *why = err.text;
+  if (why->compare(0, lora->path.size(), lora->path)) *why = lora->path + ": " + *why;
+  return false;
+}
+
+size_t Model::memory_bytes() const {
+  size_t bytes = memory_.bytes;
+  for (const auto& l : loras_) bytes += l->memory.bytes;
+  return bytes;
+}
+
+std::vector<float> Model::lora_scales() const {
+  std::vector<float> scales;
+  for (const auto& l : loras_) scales.push_back(l->scale);
+  return scales;
 }
 
 // ---- templates -------------------------------------------------------------------------------------------------------------------

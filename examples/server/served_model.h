@@ -5,6 +5,7 @@
 #include <linnet.h>
 #include <linnet_chat.h>
 #include <linnet_convert.h>
+#include <linnet_lora.h>
 
 #include <atomic>
 #include <list>
@@ -78,8 +79,9 @@ class Model {
     linnet_format weights = LINNET_FORMAT_DEFAULT;
     linnet_load load = LINNET_LOAD_DEFAULT;
     unsigned n_threads = 1;
-    bool shape_only = false;                  // for a plan: weights that take no memory
-    size_t grammar_bytes = size_t{64} << 20;  // of grammars that are remembered or at work
+    bool shape_only = false;                                // for a plan: weights that take no memory
+    size_t grammar_bytes = size_t{64} << 20;                // of grammars that are remembered or at work
+    std::vector<std::pair<std::string, float>> loras = {};  // adapters: paths, and their scales where requests say none
   };
   Model() = default;
   ~Model();
@@ -91,7 +93,16 @@ class Model {
   const linnet_model_desc& desc() const { return desc_; }
   const std::string& name() const { return options_.name; }
   const std::string& path() const { return options_.path; }
-  size_t memory_bytes() const { return memory_.bytes; }
+  size_t memory_bytes() const;  // with adapters
+  struct Lora {
+    std::string path;
+    float scale;
+    Memory memory;
+    linnet_lora* handle = nullptr;
+    uint32_t rank = 0;
+  };
+  const std::vector<std::unique_ptr<Lora>>& loras() const { return loras_; }  // by their ids
+  std::vector<float> lora_scales() const;                                     // where requests say none
   size_t file_bytes() const { return file_.bytes; }
   size_t grammar_bytes() const { return options_.grammar_bytes; }
   size_t grammars_used() const { return *grammars_held_; }
@@ -126,6 +137,7 @@ class Model {
 
  private:
   bool open_chat();
+  bool open_lora(Lora* lora, std::string* why);
   bool compile(const GrammarText& of, const Chat* chat, std::vector<char>* out, Refusal* why) const;
   bool format_template(std::string* text, std::string* tokens);
   bool make_chat(Chat* out, std::string* why) const;
@@ -136,6 +148,7 @@ class Model {
   Memory memory_;
   linnet_model* model_ = nullptr;
   linnet_model_desc desc_ = {};
+  std::vector<std::unique_ptr<Lora>> loras_;
   std::vector<char> program_;  // of a template that was made here
   std::string special_tokens_, chat_stop_, no_chat_;
   bool own_template_ = false, text_tokens_ = false;

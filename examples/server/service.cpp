@@ -51,6 +51,7 @@ std::shared_ptr<Served> Service::find(Fields* f, const char* name) {
 
 bool Service::read_job(Fields* f, Exchange& exchange, const Served& served, Generation* out, std::initializer_list<const char*> lengths) {
   read_sampling(f, *served.model, settings_.temperature, &out->sampling);
+  read_loras(f, *served.model, &out->lora_scales);
   int64_t most = -1;
   for (const char* name : lengths)
     if (f->has(name) && (most = f->whole(name, -1, INT32_MAX, -1)) == 0) f->refuse(name, "must be at least 1");
@@ -124,6 +125,16 @@ struct Routes {
     say(e.get(), list);
   }
 
+  // As llama.cpp's server has them, of the first model.
+  static void lora_adapters(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+    Refusal why;
+    const auto served = s->models_.get("", &why);
+    if (!served) return refuse(e.get(), why);
+    json list = json::array();
+    for (const auto& l : served->model->loras()) list.push_back({{"id", list.size()}, {"path", l->path}, {"scale", l->scale}});
+    say(e.get(), list);
+  }
+
   static void metrics(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
     e->reply(200, "text/plain; version=0.0.4; charset=utf-8", s->metrics());
   }
@@ -154,6 +165,7 @@ const Routes::Route Routes::kAll[] = {
     {"GET", "/metrics", metrics},
     {"GET", "/props", props},
     {"GET", "/slots", slots},
+    {"GET", "/lora-adapters", lora_adapters},
     {"POST", "/v1/state", state},
     {"POST", "/tokenize", tokenize},
     {"POST", "/detokenize", detokenize},
@@ -286,7 +298,9 @@ bool Service::start(const Settings& settings, std::string* why) {
       [this](std::shared_ptr<Exchange> exchange) {
         {
           const std::lock_guard<std::mutex> lock(mutex_);
-          auto& queue = exchange->method == "GET" && exchange->path != "/props" ? looks_ : requests_;  // props are a model's, which loads
+          auto& queue = exchange->method == "GET" && exchange->path != "/props" && exchange->path != "/lora-adapters"
+                            ? looks_
+                            : requests_;  // a model's, which loads
           if (!ending_ && queue.size() < kMaxRequests) {
             queue.push_back(std::move(exchange));
             come_.notify_all();

@@ -119,7 +119,7 @@ bool make_room(linnet_prefix& c, bool of_nodes) {
   return true;
 }
 
-uint32_t new_node(linnet_prefix& c, uint32_t parent, const int32_t* tokens, uint32_t n) {
+uint32_t new_node(linnet_prefix& c, uint32_t parent, uint64_t adapters, const int32_t* tokens, uint32_t n) {
   while (c.n_free_nodes == 0)
     if (!make_room(c, true)) return kNone;
   const uint32_t i = c.free_node;
@@ -131,6 +131,7 @@ uint32_t new_node(linnet_prefix& c, uint32_t parent, const int32_t* tokens, uint
   node.child = kNone;
   node.next = c.nodes[parent].child;
   node.n_tokens = n;
+  node.adapters = adapters;
   for (uint32_t& first : node.units) first = kNone;
   std::memcpy(node.tokens, tokens, n * sizeof *tokens);
   c.nodes[parent].child = i;
@@ -212,10 +213,11 @@ bool in_window(const KvCache& kv, uint32_t seq, uint32_t page) {
 // The node for tokens[0, n) behind `parent`: one that has these, or begins with them where that loses nothing; else one that begins like
 // them and becomes theirs, where that loses nothing; else a new one. What would be lost is a place to go on from: a state is one of its
 // node's end alone, and pages of layers with a window are not always there. kNone: no room.
-uint32_t node_for(linnet_prefix& c, uint32_t parent, const int32_t* tokens, uint32_t n, bool windows) {
+uint32_t node_for(linnet_prefix& c, uint32_t parent, uint64_t adapters, const int32_t* tokens, uint32_t n, bool windows) {
   uint32_t shorter = kNone;
   for (uint32_t i = c.nodes[parent].child; i != kNone; i = c.nodes[i].next) {
     const PrefixNode& node = c.nodes[i];
+    if (node.adapters != adapters) continue;
     const uint32_t same = common(node, tokens, n);
     const bool has_windows = node.units[kWindowPages] != kNone;
     if (same == n && (node.n_tokens == n || (c.part_bytes[kStates] == 0 && (has_windows || !windows)))) {
@@ -224,7 +226,7 @@ uint32_t node_for(linnet_prefix& c, uint32_t parent, const int32_t* tokens, uint
     }
     if (same == node.n_tokens && node.units[kStates] == kNone && (windows || !has_windows)) shorter = i;
   }
-  if (shorter == kNone) return new_node(c, parent, tokens, n);
+  if (shorter == kNone) return new_node(c, parent, adapters, tokens, n);
   PrefixNode& node = c.nodes[shorter];
   for (const PrefixPart part : {kWholePages, kWindowPages}) free_part(c, shorter, part);
   node.n_tokens = n;
@@ -247,7 +249,7 @@ struct Match {
   uint32_t n_windows;  // pages at its end whose window part is there
 };
 
-Match find(const linnet_prefix& c, const KvCache& kv, const int32_t* tokens, size_t n) {
+Match find(const linnet_prefix& c, const KvCache& kv, uint64_t adapters, const int32_t* tokens, size_t n) {
   Match best = {0, kRoot, 0};
   uint32_t parent = kRoot, at = 0, run = 0;
   while (parent != kNone) {
@@ -255,7 +257,7 @@ Match find(const linnet_prefix& c, const KvCache& kv, const int32_t* tokens, siz
     for (uint32_t i = c.nodes[parent].child; i != kNone; i = c.nodes[i].next) {
       const PrefixNode& node = c.nodes[i];
       const uint32_t same = common(node, tokens + at, n - at), length = at + same;
-      if (same == 0) continue;
+      if (same == 0 || node.adapters != adapters) continue;
       const uint32_t here = node.units[kWindowPages] == kNone ? 0 : run + 1;
       const bool state = c.part_bytes[kStates] == 0 || (same == node.n_tokens && node.units[kStates] != kNone);
       const bool windows = c.part_bytes[kWindowPages] == 0 || pages_of(length) - first_needed(kv, length) <= here;
@@ -369,7 +371,7 @@ Status prefix_keep(linnet_prefix& c, const linnet_session& s, uint32_t seq, size
   while (at < q.length) {
     const uint32_t n = q.length - at < kPagePositions ? q.length - at : kPagePositions, page = at / kPagePositions;
     const bool windows = c.part_bytes[kWindowPages] && in_window(s.cache.kv, seq, page);
-    const uint32_t i = node_for(c, last, q.history + at, n, windows);
+    const uint32_t i = node_for(c, last, q.lora_hash, q.history + at, n, windows);
     if (i == kNone) break;
     const auto add = [&](PrefixPart part) {
       if (c.part_bytes[part] == 0 || c.nodes[i].units[part] != kNone || c.nodes[i].n_tokens != n) return true;
@@ -394,7 +396,7 @@ Status prefix_keep(linnet_prefix& c, const linnet_session& s, uint32_t seq, size
 Status prefix_match(linnet_prefix& c, linnet_session& s, uint32_t seq, const int32_t* tokens, size_t n, size_t* n_taken, Error* err) {
   LINNET_TRY(check_like(c, s, err));
   Cache& cache = s.cache;
-  const Match found = find(c, cache.kv, tokens, n < s.params.n_context ? n : s.params.n_context);
+  const Match found = find(c, cache.kv, s.seqs[seq].lora_hash, tokens, n < s.params.n_context ? n : s.params.n_context);
   if (found.length == 0) {
     *n_taken = 0;
     return session_truncate(s, seq, 0, err);
@@ -430,14 +432,20 @@ Status prefix_match(linnet_prefix& c, linnet_session& s, uint32_t seq, const int
 }
 
 void prefix_drop(linnet_prefix& c, const int32_t* tokens, size_t n) {
+  // The next one of `from` and its siblings that begins with the tokens from `at` on.
+  const auto next = [&](uint32_t from, size_t at) {
+    const size_t more = n - at < kPagePositions ? n - at : kPagePositions;
+    while (from != kNone && common(c.nodes[from], tokens + at, more) != more) from = c.nodes[from].next;
+    return from;
+  };
   for (;;) {
-    uint32_t top = kRoot;  // the next one that begins with them
-    for (size_t at = 0; at < n; at += kPagePositions) {
-      const size_t more = n - at < kPagePositions ? n - at : kPagePositions;
-      uint32_t i = c.nodes[top].child;
-      while (i != kNone && common(c.nodes[i], tokens + at, more) != more) i = c.nodes[i].next;
-      if (i == kNone) return;
-      top = i;
+    uint32_t top = n ? kNone : kRoot;
+    for (uint32_t first = c.nodes[kRoot].child; top == kNone;) {  // sequences with other adapters have their own
+      first = next(first, 0);
+      if (first == kNone) return;
+      top = first;
+      for (size_t at = kPagePositions; top != kNone && at < n; at += kPagePositions) top = next(c.nodes[top].child, at);
+      first = c.nodes[first].next;
     }
     for (uint32_t i = top, gone = kNone; gone != top;) {  // leaves first
       while (c.nodes[i].child != kNone) i = c.nodes[i].child;
@@ -482,6 +490,7 @@ Piece next_piece(const linnet_prefix& c, uint32_t parent, const int32_t* tokens,
   Piece best = {kNone, {0, 0}};
   for (uint32_t i = c.nodes[parent].child; i != kNone; i = c.nodes[i].next) {
     const PrefixNode& node = c.nodes[i];
+    if (node.adapters) continue;  // no file says of which
     PieceHead head = {common(node, tokens, n), 0};
     for (const PrefixPart part : {kWholePages, kWindowPages, kStates})
       if (node.units[part] != kNone && (part != kStates || head.n_tokens == node.n_tokens)) head.parts |= 1u << part;
@@ -613,7 +622,7 @@ Status prefix_import(linnet_prefix& c, const void* data, size_t bytes, size_t* n
     const auto head = r.read<PieceHead>();
     if (!r.ok() || !piece_fits(c, head, h.n_tokens - at) || !fits(r.pos(), piece_bytes(c, head.parts) - sizeof head, r.size()))
       break;  // memory that somebody changes after the check
-    const uint32_t i = node_for(c, last, page, n, head.parts >> kWindowPages & 1);
+    const uint32_t i = node_for(c, last, 0, page, n, head.parts >> kWindowPages & 1);
     if (i == kNone) break;
     bool whole = true;
     for (const PrefixPart part : {kWholePages, kWindowPages, kStates}) {

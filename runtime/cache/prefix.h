@@ -20,6 +20,7 @@ struct PrefixUse {
 struct PrefixNode {
   uint32_t parent, child, next;  // next: of the parent's children, or of the free nodes
   uint32_t n_tokens;
+  uint64_t adapters;             // hash of those that its sequence had (Sequence::lora_hash): others never find it
   uint32_t units[kPrefixParts];  // the first of the chain; kNone: the part is not there
   PrefixUse use[2];              // of the node, of its states
   int32_t tokens[kPagePositions];

@@ -62,6 +62,8 @@ Status compile_in(linnet_grammar_compiler* compiler, const char* name, Error* er
               " bytes for ", compiler->memory.max_states(), " states");
 }
 
+constexpr uint32_t kMostMerged = 64;
+
 // What a conversion is asked for, and where it says what it did.
 struct Call {
   linnet_convert_params params = {};
@@ -88,6 +90,15 @@ struct Call {
     options.shape_only = params.shape_only != 0;
     options.n_threads = params.n_threads;
     if (params.cache) options.cache = params.cache;
+    if (params.base) options.base = params.base;
+    if (params.reserved) return fail(err, LINNET_BAD_ARG, "linnet_convert_params: reserved is ", params.reserved, ", must be 0");
+    if (params.n_loras > kMostMerged || (params.n_loras && !params.loras))
+      return fail(err, LINNET_BAD_ARG, "linnet_convert_params: n_loras is ", params.n_loras,
+                  params.loras ? ", at most 64" : ", loras is NULL");
+    for (uint32_t i = 0; i < params.n_loras; ++i) {
+      if (!params.loras[i]) return fail(err, LINNET_BAD_ARG, "linnet_convert_params: loras[", i, "] is NULL");
+      options.loras.emplace_back(params.loras[i], params.lora_scales ? params.lora_scales[i] : 1.0f);
+    }
     options.progress = params.progress;
     options.user = params.user;
     options.max_error = params.max_error;

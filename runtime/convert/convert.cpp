@@ -13,7 +13,9 @@
 #include "../../kernels_cpu/pack.h"
 #include "../../platform/folder.h"
 #include "../architectures.h"
+#include "../lora.h"
 #include "../tokenizer/blob.h"
+#include "adapters.h"
 #include "ggml_types.h"
 #include "packed_cache.h"
 #include "source.h"
@@ -145,6 +147,10 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     }
     for (uint32_t f = 0; f < kLayerFieldCount; ++f)
       if (s.layer_values[f]) b->u32s(std::string("linnet.layer.") + kLayerFields[f].name, layer_values(s, f));
+    if (s.n_layers > 0 && source.adapters) {
+      b->bytes(kLoraExponentsKey, {reinterpret_cast<const char*>(source.key_exponents.data()), source.key_exponents.size()});
+      b->u32(kLoraPairsKey, adapters_have_pairs(s));
+    }
   }
   put_tokenizer(source, options.plain, b);
   put_templates(source.templates, source.tokenizer, options.plain, options.notes, b);
@@ -594,6 +600,10 @@ void mark_chat_tokens(Source* source) {
 
 // ---- the whole file -----------------------------------------------------------------------------------------------------------
 
+Status merges_nothing(const std::string& src, Error* err) {
+  return fail(err, LINNET_UNSUPPORTED, PathName(src), ": packed already: adapters are merged into what it was packed from");
+}
+
 Status open_source(const std::string& src, const Options& options, Source* out, Error* err) {
   bool packed = false;
   if (options.vocab_only) {
@@ -625,7 +635,9 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (options.plain && !out->tokenizer.gguf_model.empty() && out->tokenizer.gguf_pre.empty())
     return fail(err, LINNET_UNSUPPORTED, PathName(src),
                 ": GGUF has no name (tokenizer.ggml.pre) for how its tokenizer splits texts, so that a plain file would give wrong tokens");
-  if (!packed) mark_chat_tokens(out);  // packed files have the marks
+  if (!packed) mark_chat_tokens(out);                                     // packed files have the marks
+  if (packed && !options.loras.empty()) return merges_nothing(src, err);  // its keys are not the checkpoint's
+  LINNET_TRY(merge_adapters(out, options, err));
   if (!options.mtp) out->ahead.reset();
   for (Source* s : {out, out->ahead.get()}) {
     if (!s) continue;
@@ -724,6 +736,12 @@ Status open_to_write(const std::string& src, Options* options, Source* source, E
 
 Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
   Options options = asked;
+  if (is_adapter_folder(src)) {
+    ModelSpec spec;
+    std::shared_ptr<void> keep;
+    LINNET_TRY(spec_of_base(src, options.base, &spec, &keep, err));
+    return write_adapter(src, spec, options, to.path, to.image, err);
+  }
   Source source;
   LINNET_TRY(open_to_write(src, &options, &source, err));
   return write(source, options, to, err);
@@ -827,6 +845,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf) && !options.plain) {
+        if (!options.loras.empty()) return merges_nothing(path, err);
         LINNET_TRY(
             file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err, bytes_to_run(*gguf)));
         out->whole = out->file;
@@ -836,7 +855,8 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
     }
     Options in_memory = options;
     in_memory.mtp = false;  // what nothing reads takes none
-    if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain)
+    if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain ||
+        !options.loras.empty() || is_adapter_folder(path))
       LINNET_TRY(convert(path, in_memory, {nullptr, &out->image}, err));
     else
       LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));
@@ -849,6 +869,25 @@ void unload(Loaded* loaded) {
   if (loaded->mapped) file_unmap(&loaded->whole);
   image_free(&loaded->image);
   *loaded = {};
+}
+
+linnet_status load_adapter(const std::string& path, const linnet_view& model, Loaded* out, linnet_error* err) {
+  *out = {};
+  return guarded_source(path, err, [&] {
+    if (!is_folder(path)) {
+      LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &out->file, err));
+      out->whole = out->file;
+      out->mapped = true;
+      return LINNET_OK;
+    }
+    const auto gguf = std::make_unique<Gguf>();
+    ModelSpec spec;
+    LINNET_TRY(gguf_open(model.data, model.bytes, "model file", gguf.get(), err));
+    LINNET_TRY(spec_read(*gguf, &spec, err));
+    LINNET_TRY(write_adapter(path, spec, {}, nullptr, &out->image, err));
+    out->file = out->image.view();
+    return LINNET_OK;
+  });
 }
 
 std::vector<std::string> shapes() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "linnet_convert.h"
@@ -80,7 +81,12 @@ struct Options {
   std::vector<std::string>* notes = nullptr;
   uint32_t n_threads =
       0;  // that pack, the caller's included; 0: one for each CPU of this process, which is the most. No byte depends on it
-  // load() keeps what it packs of files in this folder, and takes it from there the next time. "": nowhere.
+  // Adapters that are merged into the weights before these are packed, W + scale * B A, in their order: GGUF files or PEFT folders.
+  std::vector<std::pair<std::string, float>> loras = {};
+  // Where src is a PEFT folder, which becomes an adapter in GGUF: the model that it is for, in any form. "": what the folder names, if that
+  // is a path.
+  std::string base = {};
+  // load() keeps what it packs of files in this folder, and takes it from there the next time, but with adapters merged. "": nowhere.
   std::string cache = {};
   uint64_t cache_bytes = 0;  // that it holds at most; 0: kCacheBytes, or a quarter of what would be free without it if that is less
 };
@@ -115,6 +121,8 @@ struct Loaded {
 };
 linnet_status load(const std::string& path, linnet_load how, const Options& options, Loaded* out, linnet_error* err);
 void unload(Loaded* loaded);
+// An adapter for linnet_lora_init beside the model of this packed file, which it goes by: a GGUF file of it, mapped, or a PEFT folder.
+linnet_status load_adapter(const std::string& path, const linnet_view& model, Loaded* out, linnet_error* err);
 
 // What a cache of load() holds, last used first.
 struct CachedModel {

@@ -114,6 +114,13 @@ Status equalise_layer(Source& s, uint32_t layer, const Options& asked, Error* er
   LINNET_TRY(output_sizes(s, layer, *k, kAttnKBias, &keys, err));
   LINNET_TRY(output_sizes(s, layer, *q, kAttnQBias, &queries, err));
   std::vector<float> up(q->n), down(k->n);
+  size_t first = 0, n_keys = 0;  // of this layer's keys among those of all
+  for (uint32_t i = 0; i < spec.n_layers; ++i) {
+    const LayerSpec other = layer_spec(spec, i);
+    if (i == layer) first = n_keys;
+    n_keys += size_t{other.n_kv_heads} * other.head_dim;
+  }
+  s.key_exponents.resize(n_keys, 128);
   for (uint32_t h = 0; h < l.n_kv_heads; ++h) {
     std::vector<double> of_group(dim, 0.0);  // the queries that meet this head's keys
     for (uint32_t i = 0; i < group * dim; ++i) of_group[i % dim] += std::pow(queries[h * group * dim + i], 2) / group;
@@ -121,6 +128,7 @@ Status equalise_layer(Source& s, uint32_t layer, const Options& asked, Error* er
     const std::vector<int> e = exponents(spec, l, keys.data() + size_t{h} * dim, of_group.data());
     for (uint32_t c = 0; c < dim; ++c) {
       down[h * dim + c] = std::ldexp(1.0f, -e[c]);
+      s.key_exponents[first + h * dim + c] = static_cast<uint8_t>(128 + e[c]);
       for (uint32_t g = 0; g < group; ++g) up[(h * group + g) * dim + c] = std::ldexp(1.0f, e[c]);
     }
   }

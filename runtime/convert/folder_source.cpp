@@ -328,10 +328,10 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
 }
 
 // A tensor with factors is what its values are: codes would need scales of their own.
-void multiply_rows(const HfConfig& config, SourceTensor* t) {
+bool multiply_rows(const HfConfig& config, SourceTensor* t) {
   bool any = false;
   for (uint32_t i = 0; i < t->n && !any; ++i) any = config.factors(t->role, i) != std::pair(1.0f, 1.0f);
-  if (!any) return;
+  if (!any) return false;
   t->exact_rows = nullptr, t->gguf_blocks = nullptr, t->outer = nullptr, t->panel = nullptr, t->order = nullptr;
   t->own = LINNET_FORMAT_DEFAULT;
   t->rows = [rows = t->rows, factors = config.factors, role = t->role, k = t->k](uint32_t first, uint32_t count, float* to, Error* e) {
@@ -342,6 +342,7 @@ void multiply_rows(const HfConfig& config, SourceTensor* t) {
     }
     return LINNET_OK;
   };
+  return true;
 }
 
 Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
@@ -372,7 +373,7 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
     LINNET_TRY(one_by_one ? add_by_head(in, *entry, layer, &tensor, out->keep, err) : read_tensor(in, *entry, out, &tensor, err));
   }
   if (role == kFfnXielu) LINNET_TRY(check_xielu(tensor, "mlp.act_fn", err));
-  if (in->config.factors) multiply_rows(in->config, &tensor);
+  if (in->config.factors && multiply_rows(in->config, &tensor)) out->adapters = false;
   if (float scale = 0; role == kLayerScale) {  // in packed files 0 counts as 1
     LINNET_TRY(tensor.rows(0, 1, &scale, err));
     if (scale == 0) return fail(err, LINNET_UNSUPPORTED, "tensor '", tensor.source_name, "' is 0: not supported");

@@ -73,6 +73,7 @@ Status order_inputs(Source* source, const Options& asked, Error* err) {
     any |= kept;
   }
   if (!any) return LINNET_OK;
+  source->adapters = false;
   ModelSpec& spec = source->spec;
   std::vector<std::vector<SourceTensor*>> by_layer(spec.n_layers);
   for (SourceTensor& t : source->tensors)

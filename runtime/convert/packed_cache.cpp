@@ -15,7 +15,7 @@ namespace linnet::convert {
 namespace {
 
 // Counted up where a change makes other bytes of the same source, and no version below says so.
-constexpr uint32_t kPackingVersion = 3;
+constexpr uint32_t kPackingVersion = 4;
 
 // ---- hashes -----------------------------------------------------------------------------------------------------------------------
 

@@ -544,6 +544,11 @@ void halves_from_pairs(SourceTensor* t, uint32_t head_dim) {
   reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i % half * 2 + i / half; });
 }
 
+bool adapters_have_pairs(const ModelSpec& s) {
+  const Architecture* a = architecture_by_hf(s.architecture);
+  return a && a->rope_hf == kRopeHalves && a->rope_gguf == kRopePairs && s.rope_kind != kRopePairs && s.head_dim % 2 == 0;
+}
+
 std::vector<double> llama3_divisors(const ModelSpec& spec) {
   constexpr double kPi = 3.14159265358979323846;
   std::vector<double> out(spec.rope_dim / 2);

@@ -63,9 +63,11 @@ struct Source {
   ChatFormat chat = {};          // linnet_chat.json of a folder, linnet.chat.* of a GGUF
   ChatTemplates templates = {};  // Jinja
   EmbedPrompts prompts = {};
-  std::string needs_format;      // why the format of the weights must be asked for, or ""
-  std::shared_ptr<void> layers;  // what spec.layer_values points to
-  std::shared_ptr<void> keep;    // what the closures read from (mappings)
+  std::string needs_format;            // why the format of the weights must be asked for, or ""
+  std::vector<uint8_t> key_exponents;  // as kLoraExponentsKey has them
+  bool adapters = true;                // their rows and inputs are those of the family's checkpoints, but for these
+  std::shared_ptr<void> layers;        // what spec.layer_values points to
+  std::shared_ptr<void> keep;          // what the closures read from (mappings)
   // The layers behind these that guess tokens further on, or nullptr: spec.n_layers counts them, too, spec.n_ahead them alone, and tensors
   // are theirs. Kept for what will draft by them: nothing here computes them.
   std::shared_ptr<Source> ahead;
@@ -209,6 +211,8 @@ double yarn_grown(const ModelSpec& spec, double mscale);
 // biases alone.
 void pairs_from_halves(SourceTensor* t, uint32_t head_dim);
 void halves_from_pairs(SourceTensor* t, uint32_t head_dim);
+// Whether GGUF files of the family have them in that order, and this model has not.
+bool adapters_have_pairs(const ModelSpec& spec);
 
 // Row i of a role is row `at(i)` of the stored tensor, which has n rows in all.
 struct RowMap {

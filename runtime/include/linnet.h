@@ -1,6 +1,7 @@
 /* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_sampling.h (how tokens are drawn; included
  * at the end), linnet_chat.h (chat formats, grammars), linnet_device.h (board, profile, power, measuring, CUDA), linnet_embed.h (texts as
- * vectors), linnet_convert.h (published models in), linnet_serve.h (prefix cache; experimental). What is not in these is not API.
+ * vectors), linnet_lora.h (adapters), linnet_convert.h (published models in), linnet_serve.h (prefix cache; experimental). What is not in
+ * these is not API.
  *
  *   linnet_view file;   linnet_file_map("model.gguf", LINNET_LOAD_MAP, &file, &err);
  *   linnet_need need = {.size = sizeof need};   linnet_model_need(&file, NULL, &need, &err);
@@ -326,6 +327,8 @@ typedef struct linnet_session_params {
   void* parallel_for_user;         /* its first argument */
   uint32_t n_checkpoints;          /* of each sequence, where layers carry a state (linnet_checkpoint), 1..4096; default 4 */
   uint32_t checkpoint_every;       /* tokens from one to the next, 1..2^24; default 1024 */
+  uint32_t lora_rank; /* ranks of the adapters of one sequence together, each rounded up to 16, at most 2048 (linnet_lora.h); 0: none */
+  uint32_t reserved;  /* 0 */
 } linnet_session_params;
 
 /* What linnet_session_init takes. Any thread. LINNET_TOO_SMALL, here and in the next two: more than the profile's memory cap leaves;
@@ -382,8 +385,7 @@ LINNET_CALL linnet_status linnet_logits(const linnet_session* session, uint32_t 
 /* ---- sampling: of each sequence its own; how is linnet_sampling.h's matter --------------------------------------------------- */
 
 /* Draws a token from the logits of the last row into *token, appends it and computes the next logits. LINNET_BAD_STATE if there are no
- * logits, or no token that the sequence's grammar allows. An end-of-generation token may come, and is appended too: the caller decides.
- */
+ * logits, or no token that the sequence's grammar allows. An end-of-generation token may come and is appended too: the caller decides. */
 LINNET_CALL linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
 /* Draws a token without appending it. */
 LINNET_CALL linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
@@ -477,8 +479,7 @@ LINNET_CALL linnet_status linnet_state_save(const linnet_session* session, uint3
                                             linnet_error* err);
 /* The sequence becomes the saved one, whatever it was; `data` is free afterwards. Its sampling becomes the state's, and goes on where
  * that was: linnet_sampling_set after the load where the app's own settings shall hold. LINNET_BAD_FILE: damaged, or no state.
- * LINNET_UNSUPPORTED: another version, model, KV format or when_full. LINNET_CONTEXT_FULL: longer than n_context, or no room in the pool.
- */
+ * LINNET_UNSUPPORTED: another version, model, adapters, KV format or when_full. LINNET_CONTEXT_FULL: longer than n_context, or the pool. */
 LINNET_CALL linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const void* data, size_t n_bytes, linnet_error* err);
 /* The same bytes in a file, which is replaced at once or not at all: they are written to <path>.tmp, synced, renamed to `path`, and the
  * folder is synced, so a crash or a power cut at any moment leaves the old state or the new one under the name. <path>.tmp may stay
@@ -486,8 +487,7 @@ LINNET_CALL linnet_status linnet_state_load(linnet_session* session, uint32_t se
  * is refused. The new file has no permission that the old one had not. Who saves to a path while another does waits for the other.
  * LINNET_IO names the path and what the system said. */
 LINNET_CALL linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
-/* Maps the file for the time of the call. It must not be cut short meanwhile (SIGBUS); linnet_state_save_file never does that to a file.
- */
+/* Maps the file for the time of the call. It must not be cut short meanwhile (SIGBUS); linnet_state_save_file never does that to one. */
 LINNET_CALL linnet_status linnet_state_load_file(linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
 /* Tokens of a saved sequence, from its header alone: what n_context must be at least, with LINNET_FULL_STOP. Any thread. */
 LINNET_CALL linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err);

@@ -52,6 +52,13 @@ typedef struct linnet_convert_params {
                          for longest goes first. Why something is not kept is a note. NULL: nothing is kept */
   uint32_t n_threads; /* that pack, the caller's included; default, and at most: one for each CPU of this process. No byte depends on it */
   uint32_t floats;    /* linnet_format of matrices that come as floats, where `weights` is the default; default i8g32 */
+  /* Adapters (linnet_lora.h) that are merged into the weights, W + scale * B A in f32, in their order, before these are packed: paths of
+     GGUF files or PEFT folders, NUL-terminated. Nothing is kept in `cache` then */
+  const char* const* loras;
+  const float* lora_scales; /* n_loras finite factors beside the files' own; NULL = all 1 */
+  uint32_t n_loras;         /* at most 64 */
+  uint32_t reserved;        /* 0 */
+  const char* base; /* where the source is a PEFT folder: its model, in any form; NULL: what the folder names, where that is a path */
 } linnet_convert_params;
 
 /* What a conversion did. */
@@ -65,8 +72,10 @@ typedef struct linnet_converted {
 } linnet_converted;
 
 /* src: a Hugging Face folder, a GGUF file (a packed one for LINNET_LAYOUT_PLAIN alone), or "synthetic:SHAPE" (a well-known model's shape
- * with random weights, linnet_convert_shape). Writes out_path by way of OUT.tmp, at once or not at all, as linnet_state_save_file does it:
- * any failure leaves no new file, and what a kill leaves under that name the next run removes. out may be NULL. */
+ * with random weights, linnet_convert_shape). Or the folder of an adapter as PEFT saves it, which becomes the GGUF that linnet_lora_init
+ * takes (weights, layout and the like say nothing then). Writes out_path by way of OUT.tmp, at once or not at all, as
+ * linnet_state_save_file does it: any failure leaves no new file, and what a kill leaves under that name the next run removes. out may
+ * be NULL. */
 LINNET_CALL linnet_status linnet_convert_file(const char* src, const char* out_path, const linnet_convert_params* params,
                                               linnet_converted* out, linnet_error* err);
 

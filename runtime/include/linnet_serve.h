@@ -36,15 +36,17 @@ LINNET_CALL linnet_status linnet_prefix_keep(linnet_prefix* prefix, const linnet
 /* Makes `seq`, whatever it was, the longest beginning of tokens[0, n) that is in the cache, of *n_taken tokens (0: it is empty). Logits
  * come with the next prefill, so for a prompt pass one token less than it has. Its sampling and grammar stay as they are. The sequence can
  * be cut (linnet_truncate) to any length where layers keep all pages; with states what lies before *n_taken is computed again.
+ * Of adapters (linnet_lora.h) it finds what sequences with the same ones, in the same order and with the same scales, have left.
  * LINNET_CONTEXT_FULL: the session's pool has no room; the sequence is as before. */
 LINNET_CALL linnet_status linnet_prefix_match(linnet_prefix* prefix, linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n,
                                               size_t* n_taken, linnet_error* err);
-/* Forgets everything that begins with tokens[0, n); n = 0: all. What it has in common with others up to there stays. */
+/* Forgets everything that begins with tokens[0, n), whatever adapters made it; n = 0: all. What it has in common with others up to there
+ * stays. */
 LINNET_CALL linnet_status linnet_prefix_drop(linnet_prefix* prefix, const int32_t* tokens, size_t n, linnet_error* err);
 
-/* The pieces of tokens[first, n) that are there, as bytes with a CRC-32C each: for a disk, or another process on the same model. first: a
- * multiple of 16. *n_tokens (may be NULL): tokens up to the end of the last piece, first where none is there. Writes at most `cap` bytes;
- * *n_bytes is always the full size, LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). */
+/* The pieces of tokens[first, n) that are there of sequences without adapters, as bytes with a CRC-32C each: for a disk, or another
+ * process on the same model. first: a multiple of 16. *n_tokens (may be NULL): tokens up to the end of the last piece, first where none is
+ * there. Writes at most `cap` bytes; *n_bytes is always the full size, LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). */
 LINNET_CALL linnet_status linnet_prefix_export(const linnet_prefix* prefix, const int32_t* tokens, size_t n, size_t first, void* out,
                                                size_t cap, size_t* n_bytes, size_t* n_tokens, linnet_error* err);
 /* Takes exported pieces up, as if they had just been kept; `data` is free afterwards. *n_tokens (may be NULL): tokens that are there now up

@@ -11,6 +11,32 @@ RopeView Decoder::rope_of(const LayerSpec& l, uint32_t first, bool sinks) const 
           factor};
 }
 
+bool Decoder::adapted(const Matrix& mat) const {
+  for (uint32_t i = 0; i < n_lora_rows && mat.slot; ++i)
+    for (uint32_t j = 0; j < lora_rows[i].use->n; ++j)
+      if (lora_rows[i].use->of[j].parts[mat.slot].a.panels) return true;
+  return false;
+}
+
+void Decoder::gemm(const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t rows, const float* bias,
+                   bool accumulate, float* y, size_t y_stride) {
+  ops.gemm(w, mat, x, x_stride, q, rows, bias, accumulate, y, y_stride);
+  if (rows == 0 || !adapted(mat)) return;
+  const size_t t_stride = row_floats(s.params.lora_rank);
+  LoraArgs& to = waiting[n_waiting];
+  to = {lora_rows, n_lora_rows, mat.slot, rows, x, x_stride, a.lora + n_waiting * s.params.n_chunk * t_stride, t_stride, y, y_stride};
+  ops.lora_down(w, to);
+  ++n_waiting;
+}
+
+void Decoder::sync() {
+  ops.sync(w);
+  if (n_waiting == 0) return;
+  for (uint32_t i = 0; i < n_waiting; ++i) ops.lora_up(w, waiting[i]);
+  n_waiting = 0;
+  ops.sync(w);
+}
+
 QuantRows Decoder::norm(const Norm& by, const Matrix& next, const float* order) {
   QuantRows q = quant_rows(a.codes, next);
   QuantRows* const to = q.q ? &q : nullptr;
@@ -54,8 +80,8 @@ void Decoder::project(const Matrix& out, const float* bias, const Norm& post, fl
     ops.quantize(w, heads, stride, m - first, out.k, &rows);
   }
   if (order || rows.q) ops.sync(w);
-  ops.gemm(w, out, heads, stride, &rows, m - first, bias, !in_branch(spec), target() + first * a.d_stride, a.d_stride);
-  ops.sync(w);
+  gemm(out, heads, stride, &rows, m - first, bias, !in_branch(spec), target() + first * a.d_stride, a.d_stride);
+  sync();
   if (!parallel()) settle(post, first);
 }
 

@@ -30,7 +30,17 @@ struct Decoder {
   uint32_t n_spans, m;
   size_t logits_stride;
   const linnet_session& s;
+  const LoraRows* lora_rows;  // (n_lora_rows) those that have adapters
+  uint32_t n_lora_rows;
+  uint32_t n_waiting = 0;  // matrices whose adapters have made t, and add it to y with the next sync()
+  LoraArgs waiting[kLorasAtOnce] = {};
 
+  // ops.gemm with what adapters add: all of y is there behind the next sync(). x is read for them, whatever W's format is.
+  void gemm(const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t rows, const float* bias, bool accumulate,
+            float* y, size_t y_stride);
+  void sync();
+  // Whether adapters of the batch change the matrix.
+  bool adapted(const Matrix& mat) const;
   float eps() const { return static_cast<float>(spec.norm_eps); }
   // Tokens into the residual stream; logits of some rows of it, or their share of a text's vector (forward.cpp).
   void embed();

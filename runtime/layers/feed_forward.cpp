@@ -56,16 +56,22 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
   QuantRows* const to = t.inner_norm ? nullptr : down;
   if (l.spec.sparse) {  // whole rows of gates are looked at
     float* up = hidden + d.m * ff_row;
-    d.ops.gemm(d.w, t.gate, a.normed, a.d_stride, &in, d.m, t.gate_bias, false, hidden, ff_row);
-    d.ops.gemm(d.w, t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, up, ff_row);
-    d.ops.sync(d.w);
+    d.gemm(t.gate, a.normed, a.d_stride, &in, d.m, t.gate_bias, false, hidden, ff_row);
+    d.gemm(t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, up, ff_row);
+    d.sync();
     d.ops.sparsify(d.w, hidden, ff_row, static_cast<float>(d.spec.sparse_cut), d.m, l.spec.d_ff);
     d.ops.sync(d.w);
     d.ops.act_mul(d.w, d.spec.activation, static_cast<float>(d.spec.act_limit), hidden, up, ff_row, d.m, l.spec.d_ff, hidden, to);
   } else if (t.xielu) {
-    d.ops.gemm(d.w, t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, hidden, ff_row);
-    d.ops.sync(d.w);
+    d.gemm(t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, hidden, ff_row);
+    d.sync();
     d.ops.xielu(d.w, hidden, ff_row, t.xielu, d.m, l.spec.d_ff, to);
+  } else if (d.adapted(t.gate) || d.adapted(t.up) || d.adapted(t.down)) {  // what they add to, and what they read, has to be there in f32
+    float* up = t.gate.panels ? hidden + d.m * ff_row : nullptr;
+    if (up) d.gemm(t.gate, a.normed, a.d_stride, &in, d.m, t.gate_bias, false, hidden, ff_row);
+    d.gemm(t.up, a.normed, a.d_stride, &in, d.m, t.up_bias, false, up ? up : hidden, ff_row);
+    d.sync();
+    d.ops.act_mul(d.w, d.spec.activation, static_cast<float>(d.spec.act_limit), hidden, up, ff_row, d.m, l.spec.d_ff, hidden, to);
   } else {
     d.ops.gate_up(d.w, {t.gate, t.up, t.gate_bias, t.up_bias, d.spec.activation, static_cast<float>(d.spec.act_limit)}, a.normed,
                   a.d_stride, &in, d.m, hidden, ff_row, to);
@@ -75,8 +81,8 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
     d.ops.norm(d.w, hidden, ff_row, {t.inner_norm, nullptr, kNormRms, d.eps()}, d.m, l.spec.d_ff, hidden, down);
     d.ops.sync(d.w);
   }
-  d.ops.gemm(d.w, t.down, hidden, ff_row, &rows, d.m, t.down_bias, d.parallel() || !in_branch(d.spec), d.target(), a.d_stride);
-  d.ops.sync(d.w);
+  d.gemm(t.down, hidden, ff_row, &rows, d.m, t.down_bias, d.parallel() || !in_branch(d.spec), d.target(), a.d_stride);
+  d.sync();
   d.settle(l.ffn_post_norm, 0);
 }
 

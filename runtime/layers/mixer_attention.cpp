@@ -97,11 +97,11 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* v = k + m * kv_row;
   float* gate = v + m * kv_row;  // as q, where there is one
   const QuantRows in = d.norm(l.attn_norm, t.q, t.in_order), in_q = rows_from(in, first);
-  if (own) ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
-  if (t.v.panels) ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
-  ops.gemm(w, t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
-  if (t.gate.panels) ops.gemm(w, t.gate, a.normed + first * a.d_stride, a.d_stride, &in_q, n, nullptr, false, gate, q_row);
-  ops.sync(w);
+  if (own) d.gemm(t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
+  if (t.v.panels) d.gemm(t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
+  d.gemm(t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
+  if (t.gate.panels) d.gemm(t.gate, a.normed + first * a.d_stride, a.d_stride, &in_q, n, nullptr, false, gate, q_row);
+  d.sync();
 
   if (own && !t.v.panels) {
     ops.norm(w, k, kv_row, {}, m, n_kv * dim, v, nullptr);  // a copy

@@ -815,6 +815,29 @@ class Tiny(unittest.TestCase):
         self.assertEqual((state.read_bytes(), junk.read_bytes()), (saved, saved[:-1]))
         self.assertIn("tokens of a saved sequence", subprocess.run([LINNET, *map(str, args), "-p", "x", "-n", "2", "--state", str(state)], capture_output=True, timeout=60).stderr.decode())
 
+    def test_lora(self):
+        """Adapters beside a model, merged into it, and as files."""
+        lora, file = ROOT / "tests" / "golden" / "lora" / "llama-all", self.dir / "adapter.gguf"
+        made = linnet_json("convert", lora, "-o", file, "--base", self.packed)
+        self.assertEqual((made["adapter"], made["bytes"]), (True, file.stat().st_size))
+        tokens = lambda model, *more: linnet_json("run", "-m", model, "--tokens", "1,7,9", "-n", 12, "--temp", 0, "--ignore-eos", *more)["tokens"]  # noqa: E731
+        plain, adapted = tokens(self.packed), tokens(self.packed, "--lora", file)
+        self.assertNotEqual(plain, adapted)
+        self.assertEqual(tokens(self.packed, "--lora", lora), adapted)
+        self.assertEqual(tokens(self.packed, "--lora", f"{file}:0"), plain)
+        self.assertEqual(tokens(self.packed, "--lora", f"{file}:0.5", "--lora", f"{file}:0.5", "--threads", 2, "--chunk", 1), tokens(self.packed, "--lora", f"{file}:0.5", "--lora", f"{lora}:0.5"))
+        floats, merged = self.dir / "floats.gguf", self.dir / "merged.gguf"
+        linnet("convert", self.folder, "-o", floats, "--weights", "f32")
+        linnet("convert", self.folder, "-o", merged, "--weights", "f32", "--lora", f"{file}:0.5")
+        self.assertEqual(tokens(merged), tokens(floats, "--lora", f"{lora}:0.5"))
+        plans = [linnet_json("plan", "-m", self.packed, *more)["purposes"] for more in ((), ("--lora", file))]
+        self.assertEqual(plans[0].get("adapters", 0), 0)
+        self.assertGreater(plans[1]["adapters"], file.stat().st_size)
+        for more, word in ((("--lora", self.dir / "no.gguf"), "no.gguf"), (("--lora", f"{file}:x"), "PATH:SCALE"), (("--lora", lora.parent / "qwen3-all"), "mlp.down_proj"), (("--lora", self.packed), "general.type"),
+                           (("--lora", file) * 9, "at most 8")):
+            self.assertIn(word, linnet("run", "-m", self.packed, "--tokens", "1", *more, code=1), more)
+        self.assertIn("packed already", linnet("convert", self.packed, "-o", merged, "--layout", "plain", "--weights", "f32", "--lora", file, code=1))
+
     def test_stop(self):
         run = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 24, "--temp", 1, "--seed", 3, "--ignore-eos", "--raw")
         at = next(i for i, c in enumerate(run["text"]) if i > 2 and 32 < ord(c) < 127 and c not in run["text"][:i])

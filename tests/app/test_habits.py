@@ -49,7 +49,7 @@ class Habits(unittest.TestCase):
         for command, typed, word in [
             ("run", "-ngl", "'--cuda on'"), ("run", "--cache-type-k", "--kv i8/f16"), ("run", "-ctv", "--kv i8/f16"), ("run", "-j", "'--schema FILE'"), ("run", "-f", "< FILE"), ("run", "-e", "$'"),
             ("run", "-fa", "leave it out"), ("run", "-cnv", "'linnet chat'"), ("chat", "-cnv", "leave it out"), ("run", "-no-cnv", "leave it out"), ("chat", "--no-conversation", "'linnet run'"),
-            ("run", "-hf", "-m hf:"), ("run", "--lora", "yet"),
+            ("run", "-hf", "-m hf:"), ("run", "--lora-scaled", "PATH:SCALE"), ("run", "-md", "yet"),
         ]:
             with self.subTest(command=command, typed=typed):
                 self.assertIn(word, end(command, typed))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """linnet-server with several models: test_server_models.py LINNET_SERVER PART...
 
-memory: who is let go for whom. idle: models go after a time. state: prompts that are computed elsewhere.
+memory: who is let go for whom. idle: models go after a time. state: prompts that are computed elsewhere. adapters: each request its own.
 """
 import random
 import re
@@ -38,6 +38,35 @@ def ask(model, **more):
 
 def wakes(s):
     return [re.search(r"voluntary_ctxt_switches:\s+(\d+)", (t / "status").read_text())[1] for t in s.proc("task").iterdir()], s.ticks()
+
+
+@part
+def adapters(folder):
+    model = plain_model(folder / "plain", 1024)
+    lora = Path(__file__).resolve().parent.parent / "golden" / "lora"
+    body = dict(LONG, max_tokens=12, logprobs=2)
+    uses = [[], [{"id": 0, "scale": 1.0}], [{"id": 1, "scale": 0.5}], [{"id": 1, "scale": -1}, {"id": 0, "scale": 0.25}]]
+    with Server(model, *PREFIX) as s:
+        plain = essence(s.good(TEXT, body))
+        assert s.ask("GET", "/lora-adapters").json() == []
+        assert essence(s.good(TEXT, dict(body, lora=[]))) == plain
+        assert "lora" in s.post(TEXT, dict(body, lora=uses[1])).json()["error"]["message"]
+    with Server(model, "--lora", lora / "llama-all", "--lora", f"{lora / 'llama-rslora'}:0", *PREFIX) as s:
+        listed = s.ask("GET", "/lora-adapters").json()
+        assert [(a["id"], Path(a["path"]).name, a["scale"]) for a in listed] == [(0, "llama-all", 1.0), (1, "llama-rslora", 0.0)], listed
+        right = [essence(s.good(TEXT, dict(body, lora=use, cache_prompt=False))) for use in uses]
+        assert right[0] == plain and len({str(r) for r in right}) == len(uses), right
+        assert essence(s.good(TEXT, body)) == right[1]  # as the command line has them
+        # Whoever shares a pass or has been there before.
+        for _ in range(3):
+            calls = [lambda use=use: essence(s.good(TEXT, dict(body, lora=use))) for use in uses * 3]
+            assert at_once(calls) == right * 3
+        for use in uses:
+            again = s.good(TEXT, dict(body, lora=use))
+            assert again["usage"]["prompt_tokens_details"]["cached_tokens"] > 0, again
+        for wrong in ([{"id": 2, "scale": 1}], [{"id": 0}], [{"scale": 1}], ["x"], [{"id": 0, "scale": "1"}], 5):
+            refused = s.post(TEXT, dict(body, lora=wrong))
+            assert refused.status == 400 and "lora" in refused.json()["error"]["message"], refused.json()
 
 
 @part

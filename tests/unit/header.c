@@ -5,6 +5,7 @@
 #include <linnet_convert.h>
 #include <linnet_device.h>
 #include <linnet_embed.h>
+#include <linnet_lora.h>
 #include <linnet_sampling.h>
 #include <linnet_serve.h>
 
@@ -13,6 +14,7 @@ BEGINS_WITH_SIZE(linnet_need);
 BEGINS_WITH_SIZE(linnet_prefix_desc);
 BEGINS_WITH_SIZE(linnet_embed_desc);
 BEGINS_WITH_SIZE(linnet_embed_params);
+BEGINS_WITH_SIZE(linnet_lora_desc);
 BEGINS_WITH_SIZE(linnet_model_desc);
 BEGINS_WITH_SIZE(linnet_kv_layers);
 BEGINS_WITH_SIZE(linnet_session_params);

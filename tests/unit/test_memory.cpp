@@ -2,6 +2,7 @@
 // interposer below counts every malloc, new and mmap of the process while it is armed, of mmap only what maps no file.
 #include <dlfcn.h>
 #include <linnet_convert.h>
+#include <linnet_lora.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -844,6 +845,53 @@ TEST_CASE("no allocation between init and fini") {
 #else
   std::printf("skipped: the sanitizer owns malloc here\n");
 #endif
+}
+
+TEST_CASE("adapters: need equals use, what sessions count for them, and no allocation from init on") {
+  const Model model("tests/golden/llama", LINNET_I8G64);
+  linnet::convert::Loaded file;
+  linnet_error err{};
+  check(linnet::convert::load_adapter("tests/golden/lora/llama-all", model.image.view(), &file, &err), err);
+  linnet_need need{.size = sizeof need};
+  check(linnet_lora_need(model.m, &file.file, &need, &err), err);
+  const Memory memory(need.bytes);
+  auto p = params(LINNET_I8, 2, 32, 1, 200);
+  p.threads = LINNET_THREADS_OWN;
+  p.n_sequences = 2;
+  const Session none(model, p);
+  p.lora_rank = 17;
+  const Session s(model, p);
+  CHECK(session_table(none).at("adapters") == 0);
+  CHECK(session_table(s).at("adapters") == up(4 * 32 * 32 * sizeof(float), 64) + up(2 * sizeof(linnet::LoraRows), 64));
+  CHECK(session_table(s).at("activations") >= session_table(none).at("activations"));
+  Tokens tokens(100);
+  for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * 7 % model.desc.n_vocab);
+  std::vector<uint8_t> state(1 << 22);
+  linnet_lora* lora = nullptr;
+  linnet_status status[8] = {};
+  size_t n = 0;
+  int32_t token = -1;
+#if INTERPOSED
+  n_allocations = 0;
+  armed = true;
+#endif
+  status[0] = linnet_lora_init(&lora, memory.p, need.bytes, model.m, &file.file, &err);
+  const linnet_lora* of = lora;
+  status[1] = linnet_lora_set(s.s, 1, &of, nullptr, 1, &err);
+  const linnet_rows rows[] = {{.size = sizeof(linnet_rows), .seq = 0, .n_tokens = 50, .tokens = tokens.data()},
+                              {.size = sizeof(linnet_rows), .seq = 1, .n_tokens = tokens.size(), .tokens = tokens.data()}};
+  status[2] = linnet_prefill_batch(s.s, rows, 2, &err);
+  status[3] = linnet_decode(s.s, 1, &token, &err);
+  status[4] = linnet_state_save(s.s, 1, state.data(), state.size(), &n, &err);
+  status[5] = linnet_truncate(s.s, 1, 0, &err);
+  status[6] = linnet_state_load(s.s, 1, state.data(), n, &err);
+  status[7] = linnet_fork(s.s, 1, 0, 10, &err);
+#if INTERPOSED
+  armed = false;
+  CHECK(n_allocations == 0);
+#endif
+  for (const linnet_status one : status) check(one, err);
+  linnet::convert::unload(&file);
 }
 
 TEST_CASE("tokenizers allocate nothing") {

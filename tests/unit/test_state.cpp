@@ -613,7 +613,7 @@ TEST_CASE("what is foreign is refused by name") {
   witness.refuses(Bytes(1000, 'G'), LINNET_BAD_FILE, "LNTSTATE");
   for (const uint32_t version : {0u, 1u, 2u, 7u, 0x01000000u})
     witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, version); }), LINNET_UNSUPPORTED,
-                    "version " + std::to_string(version) + ", this linnet reads 3 and 4");
+                    "version " + std::to_string(version) + ", this linnet reads 3 to 6");
   witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, uint32_t{4}), put(b, kPendingAt, uint32_t{2}), put(b, kRowsAt, uint32_t{0}); }),
                   LINNET_BAD_FILE, "pending 2 in a model without states");
   {
