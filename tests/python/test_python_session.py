@@ -217,6 +217,45 @@ def test_fork_and_truncate(session):
             wrong()
 
 
+def test_lora(tmp_path):
+    golden = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
+    cases = os.path.join(golden, "lora")
+    with linnet.Model(os.path.join(golden, "llama"), weights="f32", cache=False) as model, model.session(context=64, sequences=3, lora_rank=48, k_format="f32") as session:
+        every, some = model.lora(os.path.join(cases, "llama-all")), model.lora(os.path.join(cases, "llama-some"))
+        assert every.info["n_matrices"] > some.info["n_matrices"] > 0 and every.info["rank"] > 0 and every.info["hash"] != some.info["hash"]
+        session.adapt([every], seq=1)
+        session.adapt([(every, 0.5), some], seq=2)
+        session.prefill_batch({i: [5, 9, 17, 3] for i in range(3)})
+        rows = [session.logits(seq=i).copy() for i in range(3)]
+        assert len({row.tobytes() for row in rows}) == 3
+        session.truncate(0, seq=1)
+        session.prefill([5, 9, 17, 3], seq=1)  # its adapter stays; alone the same bytes
+        assert session.logits(seq=1).tobytes() == rows[1].tobytes()
+        state = session.save(seq=1)
+        session.truncate(0)
+        with pytest.raises(linnet.Unsupported):
+            session.load(state)
+        session.adapt([every])
+        session.load(state)
+        assert session.logits().tobytes() == rows[1].tobytes()
+        with pytest.raises(linnet.BadState):
+            session.adapt([some])
+        session.truncate(0)
+        session.adapt([])
+        session.prefill([5, 9, 17, 3])
+        assert session.logits().tobytes() == rows[0].tobytes()
+        del every, some
+        gc.collect()
+        assert session.prefill([7], seq=1) == 1
+        with pytest.raises(linnet.Error):
+            model.lora(tmp_path / "absent")
+        with pytest.raises(linnet.Error):
+            model.lora(os.path.join(golden, "llama"))
+    with linnet.Model(os.path.join(golden, "llama"), cache=False) as model, model.session(context=64) as session:
+        with pytest.raises(linnet.BadArgument):  # it has no room for any
+            session.adapt([model.lora(os.path.join(cases, "llama-all"))])
+
+
 def test_state(session, bundled, tmp_path):
     session.prefill("set a timer for")
     state, path = session.save(), tmp_path / "a.state"
@@ -257,7 +296,7 @@ def test_cancel(long_one):
 
 def test_ctrl_c(long_one):
     """KeyboardInterrupt comes within 100 ms inside a long prefill, and leaves nothing behind."""
-    took = []
+    took, inherited = [], signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs behind them without one
     with long_one.session(context=8000) as session:
         def interrupt():
             nonlocal at
@@ -286,6 +325,7 @@ def test_ctrl_c(long_one):
         finally:
             signal.signal(signal.SIGINT, before)
         assert handled == [1]
+    signal.signal(signal.SIGINT, inherited)
     print("KeyboardInterrupt after", [f"{1e3 * t:.0f} ms" for t in took])
     assert sorted(took)[2] < 0.1, took
 

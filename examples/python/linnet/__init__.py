@@ -13,7 +13,7 @@ from __future__ import annotations
 from ._errors import (BadArgument, BadFile, BadProfile, BadState, Cancelled, ContextFull, DeviceError, Error, FileError, NoMemory, NotFinite, TooSmall, Unsupported)
 from ._library import lib as _lib
 from ._model import Model
-from ._session import Generation, Grammar, Piece, Session
+from ._session import Generation, Grammar, Lora, Piece, Session
 
 
 def __getattr__(name: str):
@@ -29,5 +29,5 @@ def __getattr__(name: str):
     raise AttributeError(f"module 'linnet' has no attribute {name!r}")
 
 
-__all__ = ["BadArgument", "BadFile", "BadProfile", "BadState", "Cancelled", "ContextFull", "DeviceError", "Error", "FileError", "Generation", "Grammar", "Model", "NoMemory", "NotFinite",
+__all__ = ["BadArgument", "BadFile", "BadProfile", "BadState", "Cancelled", "ContextFull", "DeviceError", "Error", "FileError", "Generation", "Grammar", "Lora", "Model", "NoMemory", "NotFinite",
            "Piece", "Session", "TooSmall", "Unsupported", "serve"]

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Mapping
 
-    from ._session import Session
+    from ._session import Lora, Session
 
 MOST_OWN = 8  # sessions of a model's own: answers at the same time that were given none
 
@@ -266,6 +266,12 @@ class Model:
         from ._session import Session
 
         return Session(self, context=context, **more)
+
+    def lora(self, path: str | os.PathLike) -> Lora:
+        """An adapter of this model: llama.cpp's GGUF, or a folder as PEFT saves it. Session.adapt gives it to a sequence."""
+        from ._session import Lora
+
+        return Lora(self, path)
 
     def _lend(self) -> Session:
         """A session of the model's own for an answer: the one that was used last, which may hold the conversation already."""

@@ -27,10 +27,10 @@ SAMPLING_NAMES = frozenset(_SAMPLING) | {"samplers", "logit_bias", "dry_breakers
 
 def session_params(context: int | None = None, sequences: int = 1, *, chunk: int | None = None, pool: int | None = None, k_format: str | None = None, v_format: str | None = None,
                    threads: int | None = None, when_full: str | None = None, keep: int | None = None, rollback: int | None = None, logits: int = 1, checkpoints: int | None = None,
-                   checkpoint_every: int | None = None):
+                   checkpoint_every: int | None = None, lora_rank: int | None = None):
     params = sized(ffi.SessionParams)
     given = {"n_context": context, "n_sequences": sequences, "n_chunk": chunk, "n_pool": pool, "n_keep": keep, "n_rollback": rollback, "n_logits": logits, "n_checkpoints": checkpoints,
-             "checkpoint_every": checkpoint_every, "n_threads": threads if threads is not None else len(os.sched_getaffinity(0))}
+             "checkpoint_every": checkpoint_every, "lora_rank": lora_rank, "n_threads": threads if threads is not None else len(os.sched_getaffinity(0))}
     for name, value in given.items():
         if value is not None:
             if not isinstance(value, int) or not 0 <= value < 1 << 32:
@@ -117,6 +117,36 @@ def schema_text(schema: Any) -> str:
     if hasattr(schema, "model_json_schema"):
         schema = schema.model_json_schema()
     return json.dumps(schema, ensure_ascii=False)
+
+
+class Lora:
+    """An adapter (LoRA) beside a model: llama.cpp's GGUF, or a folder as PEFT saves it. Immutable; any number of sessions may use it. info: rank, alpha, n_matrices, bytes, hash, name."""
+
+    def __init__(self, model: Model, path: str | os.PathLike):
+        self._core, view, source = model._core(), ffi.View(), ctypes.c_void_p()
+        name = os.fsencode(path)
+        if os.path.isdir(path):  # made a GGUF beside nobody
+            import tempfile
+
+            with tempfile.TemporaryDirectory() as folder:
+                made = os.path.join(os.fsencode(folder), b"adapter.gguf")
+                params, base = sized(ffi.ConvertParams), os.fsencode(model.path)
+                params.base = ctypes.cast(ctypes.c_char_p(base), ctypes.c_void_p).value
+                call(lib.convert_file, name, made, byref(params), None)
+                self._open(made, view)
+        else:
+            self._open(name, view)
+
+    def _open(self, name: bytes, view: Any) -> None:
+        call(lib.file_map, name, ffi.LOAD_COPY, byref(view))
+        try:
+            self._memory, self._handle = Memory(need(lib.lora_need, self._core.handle, byref(view))), ctypes.c_void_p()
+            call(lib.lora_init, byref(self._handle), self._memory.data, self._memory.bytes, self._core.handle, byref(view))
+        finally:
+            lib.file_unmap(byref(view))
+        desc = sized(ffi.LoraDesc)
+        call(lib.lora_info, self._handle, byref(desc))
+        self.info = fields_of(desc)
 
 
 class Generation:
@@ -213,7 +243,7 @@ class Session:
     context: positions to hold (default: the model's, at most 4096). sequences: how many, 1 to 64; every call takes `seq`, 0 by default. chunk: rows computed at a time in prefill (256).
     pool: positions that all sequences share. k_format, v_format: of the KV cache ("i8", "f16", ...). threads: that compute; None: all CPUs of this process. when_full: "stop", "drop_oldest",
     "sinks", "heavy_hitters" or "snapkv", with `keep` tokens that stay. rollback: tokens that truncate() can take back where layers drop what they no longer see. logits: rows of logits that
-    prefill keeps.
+    prefill keeps. lora_rank: the ranks of a sequence's adapters together, each rounded up to 16; 0: none.
 
     Threads may share it: one call at a time runs. Ctrl-C on the main thread ends a call at once (KeyboardInterrupt); cancel() does so from anywhere."""
 
@@ -229,6 +259,7 @@ class Session:
         self._asked = self._seen = 0
         self._grammars: dict[Any, Grammar] = {}
         self._set: dict[int, Grammar] = {}
+        self._loras: dict[int, list[Lora]] = {}
         params, _kept = session_params(context=context, **more)
         self._memory = Memory(need(lib.session_need, self._core.handle, byref(params)))
         handle = ctypes.c_void_p()
@@ -373,6 +404,14 @@ class Session:
             call(function, handle, seq, byref(token))
         return token.value
 
+    def adapt(self, loras: Iterable[Lora | tuple[Lora, float]], seq: int = 0) -> None:
+        """Gives a sequence that holds no tokens these adapters, each alone or with its scale, in place of those that it had; []: none. They stay through truncate(0)."""
+        pairs = [one if isinstance(one, tuple) else (one, 1.0) for one in loras]
+        handles, scales = (ctypes.c_void_p * max(len(pairs), 1))(*[lora._handle for lora, _ in pairs]), (ctypes.c_float * max(len(pairs), 1))(*[scale for _, scale in pairs])
+        with self._working() as handle:
+            call(lib.lora_set, handle, seq, handles, scales, len(pairs))
+            self._loras[seq] = [lora for lora, _ in pairs]  # they must outlive their use
+
     # ---- generating ----
 
     def _grammar(self, schema: Any, grammar: Any, regex: str | None, choices: Any) -> Grammar | None:
@@ -461,6 +500,7 @@ class Session:
             self._logits_at += 1
             call(lib.python_rewind, handle, seq, to, keep, on_main_thread(), byref(self._left))
             if to >= 0:
+                self._loras[to] = self._loras.get(seq, [])
                 if seq in self._set:
                     self._set[to] = self._set[seq]
                 else:
@@ -513,6 +553,7 @@ class Session:
                 self._fini(handle)
                 self._memory.free()
                 self._set.clear()
+                self._loras.clear()
                 self._grammars.clear()
 
     def __del__(self):
