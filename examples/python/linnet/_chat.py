@@ -9,7 +9,7 @@ import uuid
 from ctypes import byref
 
 from ._errors import BadArgument, Error, Unsupported
-from ._library import Memory, call, ffi, lib, need, sized, text_of
+from ._library import Memory, call, ffi, growing, lib, need, sized, text_of
 from ._session import SAMPLING_NAMES, Grammar, schema_text
 
 TYPE_CHECKING = False
@@ -104,12 +104,11 @@ class Template:
         text = ("{{ bos_token }}{%- for m in messages -%}{%- if m.content is not string -%}{{ raise_exception('a message has no text as its content') }}{%- endif -%}" + roles
                 + "{%- else -%}{{ raise_exception('the model was not trained for messages of role ' + m.role) }}{%- endif -%}{%- endfor -%}"
                 + "{%- if add_generation_prompt -%}{{ " + prompt + " }}{%- endif -%}").encode()
-        n, room = ctypes.c_size_t(), ctypes.create_string_buffer(64 << 10)
-        call(lib.template_compile, text, len(text), b"chat format", room, len(room), byref(n))
+        room, n = growing(64 << 10, ctypes.create_string_buffer, lambda room, cap, n, err: lib.template_compile(text, len(text), b"chat format", room, cap, n, err))
         bos, one, scratch = core.desc.bos_id, (ctypes.c_int32 * 4)(), ctypes.create_string_buffer(1 << 16)
         begins = lib.tokenize(core.handle, b"", 0, ffi.ADD_SPECIAL, scratch, len(scratch), one, 4, byref(ctypes.c_size_t()), None) == ffi.OK and bos >= 0 and one[0] == bos
         tokens = json.dumps({"bos_token": core.piece(bos)[0].decode() if begins else ""}).encode()
-        return ctypes.create_string_buffer(room.raw[:n.value], n.value), ctypes.create_string_buffer(tokens, len(tokens))
+        return ctypes.create_string_buffer(room.raw[:n], n), ctypes.create_string_buffer(tokens, len(tokens))
 
     def render(self, conversation: dict) -> str:
         data, out = json.dumps(conversation, ensure_ascii=False).encode("utf-8", "replace"), sized(ffi.Rendered)
@@ -120,19 +119,12 @@ class Template:
 
     def tokens(self, held: list[int]) -> tuple[list[int], int]:
         """What was rendered last as tokens, and how many of `held` it begins with."""
-        scratch, n, keep = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_size_t()
+        scratch, keep = ctypes.c_size_t(), ctypes.c_size_t()
         call(lib.tokenize_need, self.core.handle, self.text_bytes, byref(scratch))
-        room, cap = ctypes.create_string_buffer(scratch.value or 1), self.text_bytes // 2 + 64
-        before = (ctypes.c_int32 * max(len(held), 1))(*held)
-        for _ in range(3):
-            out, err = (ctypes.c_int32 * cap)(), ffi.Error()
-            status = lib.template_tokens(self._handle, before if held else None, len(held), room, scratch.value, out, cap, byref(n), byref(keep), byref(err))
-            if status != ffi.TOO_SMALL or n.value <= cap:
-                break
-            cap = n.value
-        if status:
-            call(lib.template_tokens, self._handle, before if held else None, len(held), room, scratch.value, out, cap, byref(n), byref(keep))
-        return out[:n.value], keep.value
+        work, before = ctypes.create_string_buffer(scratch.value or 1), (ctypes.c_int32 * max(len(held), 1))(*held)
+        out, n = growing(self.text_bytes // 2 + 64, lambda cap: (ctypes.c_int32 * cap)(), lambda room, cap, n, err: lib.template_tokens(
+            self._handle, before if held else None, len(held), work, scratch.value, room, cap, n, byref(keep), err))
+        return out[:n], keep.value
 
 
 class Answer:
@@ -256,20 +248,13 @@ def _choice(tools: list, choice: Any) -> tuple[bool, str | None]:
 
 
 def _calls_grammar(model, template: Template, tools: str, required: bool, tool: str | None, parallel: bool) -> Grammar:
-    rules, n = sized(ffi.CallRules), ctypes.c_size_t()
+    rules = sized(ffi.CallRules)
     rules.choice, rules.parallel, rules.flags = int(required), int(parallel), ffi.GRAMMAR_ANY_FORMAT
     kept = tool.encode() if tool else None
     rules.tool = ctypes.cast(ctypes.c_char_p(kept), ctypes.c_void_p).value if kept else None
-    data, room = tools.encode(), ctypes.create_string_buffer(1 << 16)
-    for _ in range(2):
-        err = ffi.Error()
-        status = lib.grammar_calls(None, template._handle, data, len(data), b"tools", byref(rules), room, len(room), byref(n), byref(err))
-        if status != ffi.TOO_SMALL or n.value <= len(room):
-            break
-        room = ctypes.create_string_buffer(n.value)
-    if status:
-        call(lib.grammar_calls, None, template._handle, data, len(data), b"tools", byref(rules), room, len(room), byref(n))
-    return Grammar(model, "", _blob=room.raw[:n.value])
+    data = tools.encode()
+    room, n = growing(1 << 16, ctypes.create_string_buffer, lambda room, cap, n, err: lib.grammar_calls(None, template._handle, data, len(data), b"tools", byref(rules), room, cap, n, err))
+    return Grammar(model, "", _blob=room.raw[:n])
 
 
 def _format_schema(response_format: Any, schema: Any) -> str | None:

@@ -93,6 +93,19 @@ class Memory:
             self.free()
 
 
+def growing(cap: int, room_of, function):
+    """Calls function(room, cap, n, err) with room for `cap`, and once more with as much as it says that it needs. (room, how much it holds)."""
+    n = ctypes.c_size_t()
+    while True:
+        room, err = room_of(cap), ffi.Error()
+        status = function(room, cap, byref(n), byref(err))
+        if not status:
+            return room, n.value
+        if status != ffi.TOO_SMALL or n.value <= cap:
+            raise of_status(status, err.text, err.line)
+        cap = n.value
+
+
 def sized(struct):
     """A struct that says how large it is."""
     made = struct()
@@ -158,4 +171,4 @@ def format_number(name, what: str) -> int:
     return found
 
 
-__all__ = ["Batch", "Error", "Memory", "call", "ffi", "fields_of", "format_number", "lib", "need", "number_of", "on_main_thread", "sized", "text_of", "tokens_array"]
+__all__ = ["Batch", "Error", "Memory", "call", "ffi", "fields_of", "format_number", "growing", "lib", "need", "number_of", "on_main_thread", "sized", "text_of", "tokens_array"]

@@ -9,7 +9,7 @@ import time
 import warnings
 from ctypes import byref
 
-from ._library import Memory, call, ffi, fields_of, format_number, lib, need, number_of, sized, text_of, tokens_array
+from ._library import Memory, call, ffi, fields_of, format_number, growing, lib, need, number_of, sized, text_of, tokens_array
 from ._errors import BadState, Unsupported
 
 TYPE_CHECKING = False
@@ -103,17 +103,10 @@ class _Open:
         """The bytes of a token inside a text, and its kind (TOKEN_EOG, TOKEN_SPECIAL)."""
         found = self.pieces.get(token)
         if found is None:
-            n, kind, cap = ctypes.c_size_t(), ctypes.c_uint32(), 256
-            while True:
-                room = ctypes.create_string_buffer(cap)
-                status = lib.token_text(self.handle, token, room, cap, byref(n), None)
-                if status != ffi.TOO_SMALL:
-                    break
-                cap = n.value
-            if status:
-                call(lib.token_text, self.handle, token, room, cap, byref(n))
+            kind = ctypes.c_uint32()
+            room, n = growing(256, ctypes.create_string_buffer, lambda room, cap, n, err: lib.token_text(self.handle, token, room, cap, n, err))
             call(lib.token_kind, self.handle, token, byref(kind))
-            found = self.pieces[token] = (room.raw[:n.value], kind.value)
+            found = self.pieces[token] = (room.raw[:n], kind.value)
         return found
 
     def __del__(self):
@@ -202,37 +195,20 @@ class Model:
         say."""
         core = self._core()
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-        scratch, n = ctypes.c_size_t(), ctypes.c_size_t()
+        scratch = ctypes.c_size_t()
         call(lib.tokenize_need, core.handle, len(data), byref(scratch))
-        room, cap = ctypes.create_string_buffer(scratch.value or 1), len(data) // 2 + 16
-        flags = (ffi.ADD_SPECIAL if add_bos else 0) | (ffi.PARSE_SPECIAL if special else 0)
-        while True:
-            out = (ctypes.c_int32 * cap)()
-            err = ffi.Error()
-            status = lib.tokenize(core.handle, data, len(data), flags, room, scratch.value, out, cap, byref(n), byref(err))
-            if status != ffi.TOO_SMALL or n.value <= cap:
-                break
-            cap = n.value
-        if status:
-            call(lib.tokenize, core.handle, data, len(data), flags, room, scratch.value, out, cap, byref(n))
-        return out[:n.value]
+        work, flags = ctypes.create_string_buffer(scratch.value or 1), (ffi.ADD_SPECIAL if add_bos else 0) | (ffi.PARSE_SPECIAL if special else 0)
+        out, n = growing(len(data) // 2 + 16, lambda cap: (ctypes.c_int32 * cap)(),
+                         lambda room, cap, n, err: lib.tokenize(core.handle, data, len(data), flags, work, scratch.value, room, cap, n, err))
+        return out[:n]
 
     def detokenize(self, tokens: Iterable[int], skip_special: bool = False) -> str:
         """Token ids as text, as the tokenizer's own decoder does it. Bytes that are no UTF-8 become U+FFFD."""
         core = self._core()
         ids, count = tokens_array(tokens)
-        n, cap = ctypes.c_size_t(), count * 8 + 16
         flags = ffi.SKIP_SPECIAL if skip_special else 0
-        while True:
-            out = ctypes.create_string_buffer(cap)
-            err = ffi.Error()
-            status = lib.detokenize(core.handle, ids, count, flags, out, cap, byref(n), byref(err))
-            if status != ffi.TOO_SMALL or n.value <= cap:
-                break
-            cap = n.value
-        if status:
-            call(lib.detokenize, core.handle, ids, count, flags, out, cap, byref(n))
-        return out.raw[:n.value].decode("utf-8", "replace")
+        out, n = growing(count * 8 + 16, ctypes.create_string_buffer, lambda room, cap, n, err: lib.detokenize(core.handle, ids, count, flags, room, cap, n, err))
+        return out.raw[:n].decode("utf-8", "replace")
 
     def token_bytes(self, token: int) -> bytes:
         """The bytes of one token inside a running text: may be a part of a character."""
@@ -250,7 +226,7 @@ class Model:
 
         core, found, i = self._core(), {}, 0
         purpose, n_bytes = ctypes.c_void_p(), ctypes.c_size_t()
-        params, _kept = session_params(context=context, **session)
+        params = session_params(context=context, **session)
         total = core.memory.bytes + need(lib.session_need, core.handle, byref(params))
         for of, function, more in (("model", lib.model_memory, ()), ("session", lib.session_plan, (byref(params),))):
             i = 0

@@ -10,7 +10,7 @@ from ctypes import byref
 from typing import NamedTuple
 
 from ._errors import BadArgument, BadState
-from ._library import Batch, Memory, call, ffi, fields_of, format_number, lib, need, number_of, on_main_thread, sized, text_of, tokens_array
+from ._library import Batch, Memory, call, ffi, fields_of, format_number, growing, lib, need, number_of, on_main_thread, sized, text_of, tokens_array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def session_params(context: int | None = None, sequences: int = 1, *, chunk: int
     params.k_format, params.v_format = format_number(k_format, "k_format"), format_number(v_format, "v_format")
     if when_full is not None:
         params.when_full = number_of("FULL", when_full, "when_full")
-    return params, None
+    return params
 
 
 def sampling_of(given: dict[str, Any], base: ffi.Sampling | None = None) -> ffi.Sampling:
@@ -93,18 +93,10 @@ class Grammar:
         self._core = model._core()
         blob = _blob
         if blob is None:
-            data, n = text.encode(), ctypes.c_size_t()
+            data = text.encode()
             number = number_of("GRAMMAR", kind, "kind") | (ffi.GRAMMAR_SPACED if spaced else 0)
-            room = ctypes.create_string_buffer(1 << 16)
-            for _ in range(2):
-                err = ffi.Error()
-                status = lib.grammar_compile(None, data, len(data), kind.encode(), number, room, len(room), byref(n), byref(err))
-                if status != ffi.TOO_SMALL or n.value <= len(room):
-                    break
-                room = ctypes.create_string_buffer(n.value)
-            if status:
-                call(lib.grammar_compile, None, data, len(data), kind.encode(), number, room, len(room), byref(n))
-            blob = room.raw[:n.value]
+            room, n = growing(1 << 16, ctypes.create_string_buffer, lambda room, cap, n, err: lib.grammar_compile(None, data, len(data), kind.encode(), number, room, cap, n, err))
+            blob = room.raw[:n]
         self._memory = Memory(need(lib.grammar_need, self._core.handle, blob, len(blob)))
         self._handle = ctypes.c_void_p()
         call(lib.grammar_init, byref(self._handle), self._memory.data, self._memory.bytes, self._core.handle, blob, len(blob))
@@ -260,7 +252,7 @@ class Session:
         self._grammars: dict[Any, Grammar] = {}
         self._set: dict[int, Grammar] = {}
         self._loras: dict[int, list[Lora]] = {}
-        params, _kept = session_params(context=context, **more)
+        params = session_params(context=context, **more)
         self._memory = Memory(need(lib.session_need, self._core.handle, byref(params)))
         handle = ctypes.c_void_p()
         call(lib.session_init, byref(handle), self._memory.data, self._memory.bytes, self._core.handle, byref(params))
