@@ -147,7 +147,7 @@ class Scheduler {
     uint32_t seq = 0;
     std::vector<int32_t> tokens;   // the prompt and what was drawn
     size_t computed = 0;           // of them in the sequence
-    size_t kept = 0;               // ... and in the prefix cache, at least when that was asked last
+    size_t kept = 0;               // ... when the prefix cache was last asked to take them
     size_t grammar_at = SIZE_MAX;  // tokens before the grammar's text
     size_t reserved = 0;           // positions of the pool
     std::vector<size_t> keep;      // lengths at which the prefix cache takes it

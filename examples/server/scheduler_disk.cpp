@@ -95,9 +95,9 @@ void Scheduler::flush_disk() {
 void Scheduler::keep(Active* a) {
   linnet_error err = {};
   size_t n_kept = 0;
+  a->kept = a->computed;  // where there is no room for it there will be none a pass later
   if (!prefix_ || !a->job->cache || linnet_prefix_keep(prefix_, session_, a->seq, &n_kept, &err) != LINNET_OK) return;
   n_kept = std::min(n_kept, a->computed);
-  a->kept = n_kept;
   if (!options_.disk || n_kept == 0 || a->job->adapted()) return;
   if (keeping_.size() == kKeeping) keeping_.pop_front();
   keeping_.push_back({{a->tokens.begin(), a->tokens.begin() + static_cast<std::ptrdiff_t>(n_kept)}, 0, model_hash_, DiskCache::now()});

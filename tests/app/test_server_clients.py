@@ -51,17 +51,17 @@ MODELS = {
 }
 
 
-def clients():
-    """The packages' folder, or the reason why there is none."""
-    folder = os.path.join(ROOT, "build", "clients")
+def packages(name, pins):
+    """The folder below build/ that these packages of PyPI come to once, or the reason why there is none."""
+    folder = os.path.join(ROOT, "build", name)
     os.makedirs(folder, exist_ok=True)
     with open(folder + ".lock", "w") as lock:  # several tests may want it at a time
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not all(os.path.isdir(f"{folder}/{name}-{version}.dist-info") for name, version in PINS.items()):
+        if not all(os.path.isdir(f"{folder}/{name}-{version}.dist-info") for name, version in pins.items()):
             pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--root-user-action", "ignore", "--upgrade", "--target", folder]
-            done = subprocess.run(pip + [f"{name}=={version}" for name, version in PINS.items()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(pip + [f"{name}=={version}" for name, version in pins.items()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode:
-                return None, f"the packages openai and anthropic cannot be had from PyPI: {done.stdout.strip().splitlines()[-1:] or ['no pip']}"
+                return None, f"the packages {', '.join(pins)} cannot be had from PyPI: {done.stdout.strip().splitlines()[-1:] or ['no pip']}"
     return folder, ""
 
 
@@ -455,7 +455,7 @@ class Curl(unittest.TestCase):
 
 def main():
     global URL, anthropic, openai, pydantic
-    folder, why = clients()
+    folder, why = packages("clients", PINS)
     if not folder:
         print("skipped: test_server_clients: " + why)
         return 77

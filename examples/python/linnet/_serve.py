@@ -2,12 +2,10 @@
 from __future__ import annotations
 
 import os
-import socket
+import re
 import subprocess
 import tempfile
 import time
-import urllib.error
-import urllib.request
 
 from ._errors import Error
 from ._library import FOLDER
@@ -54,14 +52,10 @@ def serve(model: str | os.PathLike | Mapping[str, str | os.PathLike], *, host: s
     grammars=64; True is an option without a value, a list one that comes more than once. ImportError where this package was built without the server."""
     if not os.access(EXECUTABLE, os.X_OK):
         raise ImportError("linnet: this package was built without the server: install libmicrohttpd-dev, then pip install --force-reinstall it from source")
-    if port is None:
-        with socket.socket() as s:
-            s.bind((host, 0))
-            port = s.getsockname()[1]
     command = [EXECUTABLE]
     for one in ([os.fspath(model)] if not isinstance(model, dict) else [f"{name}={os.fspath(path)}" for name, path in model.items()]):
         command += ["--model", one]
-    command += ["--host", host, "--port", str(port)]
+    command += ["--host", host, "--port", str(port or 0)]
     for name, value in options.items():
         flag = ("--" if len(name) > 1 else "-") + name.replace("_", "-")
         for one in value if isinstance(value, (list, tuple)) else [value]:
@@ -69,19 +63,18 @@ def serve(model: str | os.PathLike | Mapping[str, str | os.PathLike], *, host: s
                 command.append(flag)
             elif one is not None and one is not False:
                 command += [flag, str(one)]
-    said = tempfile.TemporaryFile(mode="w+", errors="replace")
+    said = tempfile.TemporaryFile(mode="a+", errors="replace")  # both ends share its offset: what is written goes to its end
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-    url, until = f"http://{f'[{host}]' if ':' in host else host}:{port}", time.monotonic() + wait
+    until = time.monotonic() + wait
     while True:
-        if process.poll() is not None:
-            said.seek(0)
-            raise Error(f"linnet-server ended with status {process.returncode}: {said.read().strip()}")
-        try:
-            with urllib.request.urlopen(url + "/health", timeout=5) as answer:
-                if answer.status == 200:
-                    break
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            pass
+        ended = process.poll() is not None  # before what it said is read
+        said.seek(0)
+        text = said.read()
+        if found := re.search(r"^listening at (http://\S+?)/?$", text, re.MULTILINE):
+            url = found[1]
+            break
+        if ended:
+            raise Error(f"linnet-server ended with status {process.returncode}: {text.strip()}")
         if time.monotonic() > until:
             process.kill()
             process.wait()
