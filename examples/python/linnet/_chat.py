@@ -8,7 +8,7 @@ import time
 import uuid
 from ctypes import byref
 
-from ._errors import BadArgument, Error, Unsupported
+from ._errors import BadArgument, Unsupported
 from ._library import Memory, call, ffi, growing, lib, need, sized, text_of
 from ._session import SAMPLING_NAMES, Grammar, schema_text
 

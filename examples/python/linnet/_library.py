@@ -9,7 +9,7 @@ import threading
 from ctypes import byref
 
 from . import _ffi as ffi
-from ._errors import Error, of_status
+from ._errors import of_status
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MAIN_THREAD = threading.main_thread().ident
@@ -128,11 +128,11 @@ def text_of(address, n_bytes=None) -> str:
     return data.decode("utf-8", "replace")
 
 
-def fields_of(struct, skip=()) -> dict:
+def fields_of(struct) -> dict:
     """A struct as a dict, texts as str."""
     found = {}
     for name, kind in struct._fields_:
-        if name == "size" or name == "reserved" or name in skip:
+        if name in ("size", "reserved"):
             continue
         value = getattr(struct, name)
         if kind is ctypes.c_void_p:
@@ -171,4 +171,4 @@ def format_number(name, what: str) -> int:
     return found
 
 
-__all__ = ["Batch", "Error", "Memory", "call", "ffi", "fields_of", "format_number", "growing", "lib", "need", "number_of", "on_main_thread", "sized", "text_of", "tokens_array"]
+__all__ = ["Batch", "Memory", "call", "ffi", "fields_of", "format_number", "growing", "lib", "need", "number_of", "on_main_thread", "sized", "text_of", "tokens_array"]

@@ -115,7 +115,7 @@ class Lora:
     """An adapter (LoRA) beside a model: llama.cpp's GGUF, or a folder as PEFT saves it. Immutable; any number of sessions may use it. info: rank, alpha, n_matrices, bytes, hash, name."""
 
     def __init__(self, model: Model, path: str | os.PathLike):
-        self._core, view, source = model._core(), ffi.View(), ctypes.c_void_p()
+        self._core, view = model._core(), ffi.View()
         name = os.fsencode(path)
         if os.path.isdir(path):  # made a GGUF beside nobody
             import tempfile
@@ -146,7 +146,7 @@ class Generation:
 
     def __init__(self, session: Session, seq: int, params: ffi.GenerateParams, kept: Any, stops: list[str]):
         self._session, self._seq, self._params, self._kept, self._stops = session, seq, params, kept, stops
-        self._begun, self._rest = -1, b""
+        self._begun = -1  # the session's count of changes when it began
         self.tokens: list[int] = []
         self.finish_reason: str | None = None
         self.stop_string: str | None = None
