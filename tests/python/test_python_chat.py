@@ -2,6 +2,8 @@
 import asyncio
 import json
 import threading
+import urllib.error
+import urllib.request
 
 import linnet
 import pytest
@@ -36,11 +38,11 @@ def test_limits(scripted):
     assert hello.chat(HI, max_tokens=2).choices[0] == {"index": 0, "message": {"role": "assistant", "content": "Hello"}, "logprobs": None, "finish_reason": "length"}
     assert hello.chat(HI, stop="wor").choices[0].message.content == "Hello," and hello.chat(HI, stop=["zzz", "lo, w", "ld"]).choices[0].message.content == "Hel"
     assert hello.chat(HI, stop=["world.x"]).choices[0].message.content == "Hello, world."
-    for wrong in ({"nonsense": 1}, {"logprobs": True}):
-        with pytest.raises(TypeError):
-            hello.chat(HI, **wrong)
+    with pytest.raises(TypeError):
+        hello.chat(HI, nonsense=1)
     for wrong in ({"response_format": {"type": "poem"}}, {"max_tokens": 0}, {"tools": TOOLS, "tool_choice": "always"}, {"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "x"}}},
-                  {"tools": TOOLS, "schema": {}}, {"temperature": -1}):
+                  {"tools": TOOLS, "schema": {}}, {"temperature": -1},
+                  {"top_logprobs": 2}, {"logprobs": True, "top_logprobs": 21}, {"logprobs": True, "top_logprobs": "2"}, {"n": 0}, {"n": 65}, {"n": 1.5}):
         with pytest.raises(linnet.BadArgument):
             hello.chat(HI, **wrong)
     with pytest.raises(linnet.BadArgument):
@@ -160,6 +162,100 @@ def test_async(scripted):
         return [a.choices[0].message.content for a in whole] + [text]
 
     assert asyncio.run(together()) == ["Hello, world."] * 5
+
+
+def plain(choice):
+    """Without what a request makes up: ids of calls."""
+    choice = json.loads(json.dumps(choice))
+    choice["message"].pop("refusal", None)
+    for call in choice["message"].get("tool_calls", ()):
+        call["id"] = ""
+    return choice
+
+
+def put_together(chunks):
+    """Choices of a stream, with all logprobs."""
+    choices = {}
+    for chunk in chunks:
+        for part in chunk["choices"]:
+            to = choices.setdefault(part["index"], {"index": part["index"], "content": "", "reasoning": "", "calls": [], "logprobs": [], "finish_reason": None})
+            to["content"] += part["delta"].get("content") or ""
+            to["reasoning"] += part["delta"].get("reasoning_content") or ""
+            for call in part["delta"].get("tool_calls", ()):
+                if "name" in call["function"]:
+                    to["calls"].append([call["function"]["name"], ""])
+                to["calls"][call["index"]][1] += call["function"]["arguments"]
+            to["logprobs"] += (part["logprobs"] or {"content": []})["content"]
+            to["finish_reason"] = part["finish_reason"] or to["finish_reason"]
+    return [choices[i] for i in sorted(choices)]
+
+
+def test_as_the_server(bundled, scripted, tmp_path):
+    """Same requests, same answers, same numbers as linnet-server's: whole and streamed, several choices, logarithms, calls that were cut."""
+    def post(url, path, body):
+        request = urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                text = answer.read().decode()
+        except urllib.error.HTTPError as why:
+            pytest.fail(f"{body}: {why.read().decode()}")
+        return [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")] if body.get("stream") else json.loads(text)
+
+    timer, weather = [{"role": "user", "content": "set a timer for ten minutes"}], [{"role": "user", "content": "what is the weather like"}]
+    asked = [("bundled", timer, {"logprobs": True, "top_logprobs": 5}), ("bundled", weather, {"logprobs": True}), ("bundled", weather, {"n": 3, "temperature": 1.5, "seed": 7, "logprobs": True, "top_logprobs": 2}),
+             ("bundled", weather, {"n": 5, "temperature": 2.0, "top_k": 50, "seed": 3, "max_tokens": 12}), ("bundled", weather, {"max_tokens": 3, "logprobs": True, "top_logprobs": 20}),
+             ("thinker", HI, {"logprobs": True, "top_logprobs": 1}), ("thinker", HI, {"n": 2, "stop": "It", "logprobs": True}), ("weather", HI, {"tools": TOOLS, "logprobs": True, "top_logprobs": 3}),
+             *(("weather", HI, {"tools": TOOLS, "max_tokens": n, "n": 2, "logprobs": True}) for n in (2, 4, 8, 10)), ("both", HI, {"tools": TOOLS, "n": 2}), ("hello", HI, {"stop": ["wor"], "logprobs": True}),
+             *(("thinker", HI, {"response_format": {"type": "json_object"}, "max_tokens": n, "logprobs": True}) for n in (2, 3, 4, 12))]
+    try:
+        server = linnet.serve({"bundled": bundled.path, **{name: model.path for name, model in scripted.items()}}, no_cache=True, context=1024)
+    except ImportError as why:
+        pytest.skip(str(why))
+    with server:
+        for name, messages, more in asked:
+            model, body = bundled if name == "bundled" else scripted[name], {"model": name, "messages": messages, "temperature": 0, **more}
+            theirs, mine = post(server.url, "/v1/chat/completions", body), model.chat(messages, **more)
+            assert [plain(c) for c in mine.choices] == [plain(c) for c in theirs["choices"]], more
+            assert [mine.usage[k] for k in ("prompt_tokens", "completion_tokens")] == [theirs["usage"][k] for k in ("prompt_tokens", "completion_tokens")], more
+            assert put_together(model.chat(messages, stream=True, **more)) == put_together(post(server.url, "/v1/chat/completions", {**body, "stream": True})), more
+            assert not more.get("logprobs") or all(0 <= -t["logprob"] for c in mine.choices for t in c.logprobs.content)
+        for more in ({"logprobs": 3}, {"logprobs": 0, "temperature": 1.2, "seed": 5}, {}):
+            body = {"model": "bundled", "prompt": "what is the weather", "temperature": 0, "max_tokens": 12, **more}
+            theirs, mine = post(server.url, "/v1/completions", body), bundled.complete("what is the weather", max_tokens=12, **more)
+            assert mine.choices == theirs["choices"], more
+            streamed = list(bundled.complete("what is the weather", max_tokens=12, stream=True, **more))
+            assert "".join(c.choices[0].text for c in streamed) == mine.choices[0].text
+            if more:
+                assert sum((c.choices[0].logprobs.token_logprobs for c in streamed), []) == mine.choices[0].logprobs.token_logprobs
+
+
+def test_choices_take_turns(bundled):
+    """Choices of a stream come beside each other, behind a prompt that is computed once."""
+    asked = {"messages": [{"role": "user", "content": "what is the weather like"}], "n": 4, "temperature": 3.0, "seed": 11, "max_tokens": 10, "ignore_eos": True}
+    with bundled.session(context=256, sequences=4) as session:
+        chunks = list(bundled.chat(**asked, stream=True, logprobs=True, session=session))
+        prompt = chunks[-1].usage.prompt_tokens
+        assert session.stats["prefill_tokens"] == prompt and chunks[-1].usage.completion_tokens > 20 and [c.get("usage") is None for c in chunks] == [True] * (len(chunks) - 1) + [False]
+        order = [c.choices[0].index for c in chunks]
+        assert order[:4] == [0, 1, 2, 3] and order.index(3, 4) < len(order) - order[::-1].index(0) - 1
+        for i in range(4):  # each is what it would be alone
+            assert put_together(chunks)[i] == {**put_together(bundled.chat(**{**asked, "n": 1, "seed": 11 + i}, stream=True, logprobs=True))[0], "index": i}
+        with pytest.raises(linnet.BadArgument):
+            bundled.chat(**{**asked, "n": 5}, session=session)
+
+
+def test_banned(scripted):
+    """Tokens that are taken back have told nothing."""
+    for banned, text in (("lo, wor", "Hel"), (["zzz", "lo,"], "Hel"), ("Hello, w", ""), (["llo, world.", "Hel!"], ""), ("ld.", "Hello, wor"), ("world.!", "Hello, world.")):
+        whole = scripted["hello"].chat(HI, banned=banned, max_tokens=6).choices[0]
+        seen = scripted["hello"].chat(HI, banned=banned, max_tokens=6, logprobs=True).choices[0]
+        streamed = put_together(scripted["hello"].chat(HI, banned=banned, max_tokens=6, logprobs=True, stream=True))[0]
+        assert whole.message.content == seen.message.content == streamed["content"] == text, banned
+        assert "".join(t["token"] for t in seen.logprobs.content).startswith(text) and seen.logprobs.content == streamed["logprobs"]
+        with scripted["hello"].session(context=64) as session:
+            generation = session.generate([5, *scripted["hello"].tokenize("\n")], banned=banned, max_tokens=6, logprobs=2)
+            generation.text()
+            assert len(generation.logprobs) == len(generation.tokens) and all(value == dict(top).get(token, value) for token, (value, top) in zip(generation.tokens, generation.logprobs))
 
 
 def test_no_template(folder):

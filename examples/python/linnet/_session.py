@@ -142,19 +142,22 @@ class Lora:
 
 
 class Generation:
-    """An iterator of Pieces. When it has ended: finish_reason ("stop", "length", "cancel", "banned"), stop_string, tokens (all that are in the sequence)."""
+    """An iterator of Pieces. When it has ended: finish_reason ("stop", "length", "cancel", "banned"), stop_string, tokens (all that are in the sequence).
 
-    def __init__(self, session: Session, seq: int, params: ffi.GenerateParams, kept: Any, stops: list[str]):
-        self._session, self._seq, self._params, self._kept, self._stops = session, seq, params, kept, stops
+    logprobs, where they were asked for: of each of `tokens` its own and the likeliest ones, as Session.logprobs gives them."""
+
+    def __init__(self, session: Session, seq: int, params: ffi.GenerateParams, kept: Any, stops: list[str], n_logprobs: int | None = None):
+        self._session, self._seq, self._params, self._kept, self._stops, self._n_logprobs = session, seq, params, kept, stops, n_logprobs
         self._begun = -1  # the session's count of changes when it began
         self.tokens: list[int] = []
+        self.logprobs: list[tuple[float, list[tuple[int, float]]]] | None = None if n_logprobs is None else []
         self.finish_reason: str | None = None
         self.stop_string: str | None = None
         self.end_token: int | None = None  # the end-of-generation token that was drawn; it is not in the sequence
         self._batch = Batch()
         self._tokens, self._text = (ctypes.c_int32 * _CAP)(), ctypes.create_string_buffer(_TEXT)
         self._batch.tokens, self._batch.text = ctypes.cast(self._tokens, ctypes.POINTER(ctypes.c_int32)), ctypes.addressof(self._text)
-        self._batch.cap, self._batch.text_cap = _CAP, _TEXT
+        self._batch.cap, self._batch.text_cap = _CAP if n_logprobs is None else 1, _TEXT  # one: its row of logits is still there
         self._batch.last.size = ctypes.sizeof(ffi.Generated)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -167,8 +170,8 @@ class Generation:
         with s._working() as handle:
             if self._begun < 0:
                 call(lib.generate_begin, handle, self._seq, byref(self._params))
-                self._begun = s._changes
-            elif s._changes != self._begun:
+                self._begun = s._changes[self._seq]
+            elif s._changes[self._seq] != self._begun:
                 raise BadState("another call has changed the sequence: its generation has ended", ffi.BAD_STATE, "LINNET_BAD_STATE")
             left = s._left.value
             s._logits_at += 1
@@ -178,6 +181,8 @@ class Generation:
                 self._take()
                 raise
             text, tokens = self._take()
+            if tokens and self.logprobs is not None:
+                self.logprobs.append(s.logprobs(self._n_logprobs, tokens[0], seq=self._seq))
             if b.last.why == ffi.STOP_CANCEL and left and not s._cancels_seen():  # of an earlier Ctrl-C
                 self._params.max_tokens = max(self._params.max_tokens - len(self.tokens), 1) if self._params.max_tokens else 0
                 self._begun, b.n_before = -1, 0
@@ -187,7 +192,7 @@ class Generation:
                     self.stop_string = self._stops[b.last.stop_index]
                 if b.last.why == ffi.STOP_EOS:
                     self.end_token = b.last.eog
-                s._changes += 1
+                s._changed(self._seq)
         if not text and not tokens:
             return self.__next__()
         return Piece(text, tokens)
@@ -197,6 +202,8 @@ class Generation:
         tokens = self._tokens[:b.n_tokens]
         if b.n_back:
             del self.tokens[-b.n_back:]
+            if self.logprobs:
+                del self.logprobs[-b.n_back:]
         self.tokens += tokens
         data = ctypes.string_at(b.text, b.n_text) if b.n_text else b""
         if b.rest:
@@ -246,8 +253,8 @@ class Session:
         self._handle: ctypes.c_void_p | None = None
         self._fini, self._cancel, self._finalizing = lib.session_fini, lib.cancel, sys.is_finalizing
         self._left = ctypes.c_int()
-        self._changes = 0    # calls that end a generation
-        self._logits_at = 0  # calls that end logits
+        self._changes = [0] * 64  # of each sequence: calls that end a generation
+        self._logits_at = 0       # calls that end logits
         self._asked = self._seen = 0
         self._grammars: dict[Any, Grammar] = {}
         self._set: dict[int, Grammar] = {}
@@ -264,6 +271,11 @@ class Session:
 
     def _working(self) -> _Working:
         return _Working(self)
+
+    def _changed(self, seq: int) -> None:
+        if isinstance(seq, int) and 0 <= seq < 64:  # others the call refuses
+            self._changes[seq] += 1
+        self._logits_at += 1
 
     def _cancels_seen(self) -> bool:
         """Whether cancel() was called since it was last asked."""
@@ -328,8 +340,7 @@ class Session:
             ids, n = tokens_array(self._tokenize(prompt, seq))
             row = sized(ffi.Rows)
             row.seq, row.n_tokens, row.tokens = seq, n, ctypes.cast(ids, ctypes.POINTER(ctypes.c_int32))
-            self._changes += 1
-            self._logits_at += 1
+            self._changed(seq)
             call(lib.python_prefill, handle, byref(row), 1, on_main_thread(), byref(self._left))
         return n
 
@@ -341,12 +352,8 @@ class Session:
                 ids, n = tokens_array(self._tokenize(prompt, seq))
                 kept.append(ids)
                 row.size, row.seq, row.n_tokens, row.tokens = ctypes.sizeof(ffi.Rows), seq, n, ctypes.cast(ids, ctypes.POINTER(ctypes.c_int32))
-            self._changes += 1
-            self._logits_at += 1
-            if len(prompts) == 1:
-                call(lib.python_prefill, handle, rows, 1, on_main_thread(), byref(self._left))
-            else:
-                call(lib.python_prefill, handle, rows, len(prompts), on_main_thread(), byref(self._left))
+                self._changed(seq)
+            call(lib.python_prefill, handle, rows, len(prompts), on_main_thread(), byref(self._left))
 
     def logits(self, back: int = 0, seq: int = 0) -> Any:
         """The logits of the row `back` rows before the last: float32 of shape (n_vocab,), read-only, linnet's own bytes. The array holds the session, and when another call has computed on
@@ -391,8 +398,7 @@ class Session:
         token = ctypes.c_int32()
         with self._working() as handle:
             if computes:
-                self._changes += 1
-                self._logits_at += 1
+                self._changed(seq)
             call(function, handle, seq, byref(token))
         return token.value
 
@@ -435,13 +441,14 @@ class Session:
             else:
                 self._set.pop(seq, None)
 
-    def generate(self, prompt: str | bytes | Iterable[int] | None = None, *, max_tokens: int | None = None, stop: str | list[str] | None = None, banned: list[str] | None = None,
+    def generate(self, prompt: str | bytes | Iterable[int] | None = None, *, max_tokens: int | None = None, stop: str | list[str] | None = None, banned: str | list[str] | None = None,
                  ignore_eos: bool = False, schema: Any = None, grammar: str | Grammar | None = None, regex: str | None = None, choices: list[str] | None = None, seq: int = 0,
-                 **sampling: Any) -> Generation:
+                 logprobs: int | None = None, **sampling: Any) -> Generation:
         """What follows the sequence (behind `prompt`, which is prefilled first): an iterator of Pieces, drawn while it is asked for more.
 
         max_tokens: None: what is left of the context. stop: strings that end it, which are not in the text. banned: strings that never come. schema: a JSON schema (dict, text) or a pydantic
-        model that the text obeys; grammar: GBNF; regex; choices: one of these texts. sampling: as in sampling(); where one is given, the others are the defaults."""
+        model that the text obeys; grammar: GBNF; regex; choices: one of these texts. logprobs: how many of the likeliest tokens stand beside each token's own logarithm in
+        Generation.logprobs, 0: none; then a piece has one token at most. sampling: as in sampling(); where one is given, the others are the defaults."""
         unknown = set(sampling) - SAMPLING_NAMES
         if unknown:
             raise TypeError(f"generate() has no argument {sorted(unknown)[0]!r}")
@@ -462,12 +469,15 @@ class Session:
             if max_tokens is not None and max_tokens < 1:
                 raise BadArgument("max_tokens must be 1 or more", ffi.BAD_ARG, "LINNET_BAD_ARG")
             kept = []
-            for name, texts in (("stop", stops), ("banned", list(banned or []))):
+            for name, texts in (("stop", stops), ("banned", [banned] if isinstance(banned, str) else list(banned or []))):
                 pointers = (ctypes.c_char_p * max(len(texts), 1))(*[t.encode() for t in texts])
                 kept.append(pointers)
                 setattr(params, name, ctypes.cast(pointers, type(getattr(params, name))))
                 setattr(params, f"n_{name}", len(texts))
-            return Generation(self, seq, params, kept, stops)
+            most = min(1024, self._core.desc.n_vocab)
+            if logprobs is not None and not 0 <= logprobs <= most:
+                raise BadArgument(f"logprobs must be 0 to {most}, not {logprobs}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+            return Generation(self, seq, params, kept, stops, logprobs)
 
     async def agenerate(self, prompt: Any = None, **more: Any) -> AsyncIterator[Piece]:
         """generate() for asyncio: it computes on another thread."""
@@ -484,12 +494,24 @@ class Session:
         """Makes sequence `to` the first `keep` tokens (None: all) of sequence `seq`, without computing or copying anything."""
         self._rewind(seq, to, self.length(seq) if keep is None else keep)
 
+    def _keep(self, ids: list[int], keep: int | None = None, anew: int = 1) -> int:
+        """Cuts sequence 0 back to what it has of these tokens (keep; None: it looks), but for the last `anew` of them. How many that is."""
+        if keep is None:
+            keep = 0
+            for held, wanted in zip(self.tokens(), ids):
+                if held != wanted:
+                    break
+                keep += 1
+        keep = min(keep, len(ids) - anew)
+        self.hold_to(None)
+        self.truncate(keep)
+        return keep
+
     def _rewind(self, seq: int, to: int, keep: int) -> None:
         if keep < 0:
             raise BadArgument("keep must be 0 or more", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
-            self._changes += 1
-            self._logits_at += 1
+            self._changed(to if to >= 0 else seq)
             call(lib.python_rewind, handle, seq, to, keep, on_main_thread(), byref(self._left))
             if to >= 0:
                 self._loras[to] = self._loras.get(seq, [])
@@ -518,8 +540,7 @@ class Session:
     def load(self, state: bytes | bytearray | memoryview | str | os.PathLike, seq: int = 0) -> None:
         """The sequence becomes the saved one, of bytes or a file; nothing is computed."""
         with self._working() as handle:
-            self._changes += 1
-            self._logits_at += 1
+            self._changed(seq)
             if isinstance(state, (bytes, bytearray, memoryview)):
                 data = bytes(state)
                 call(lib.state_load, handle, seq, data, len(data))
@@ -540,7 +561,6 @@ class Session:
         with self._lock:
             handle, self._handle = self._handle, None
             self._logits_at += 1
-            self._changes += 1
             if handle is not None:
                 self._fini(handle)
                 self._memory.free()
