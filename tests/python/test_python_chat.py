@@ -262,3 +262,49 @@ def test_no_template(folder):
     with linnet.Model(folder, cache=False) as model:
         with pytest.raises(linnet.Unsupported):
             model.chat(HI)
+
+
+def test_as_the_client_has_it(scripted, bundled):
+    """What scripts written for OpenAI's client and llama-cpp-python do."""
+    hello, timer = scripted["hello"], [{"role": "user", "content": "set a timer for ten minutes"}]
+    message = hello.chat(HI).choices[0].message
+    assert not message.tool_calls and message.refusal is None and "tool_calls" not in message
+    with pytest.raises(AttributeError, match="role, content"):
+        message.tool_call
+    dumped = hello.chat(HI).model_dump()
+    assert type(dumped) is dict and type(dumped["choices"][0]["message"]) is dict and json.loads(hello.chat(HI).model_dump_json())["choices"] == dumped["choices"]
+    text = "".join(c.choices[0].delta.content or "" for c in hello.chat(HI, stream=True))
+    assert text == "Hello, world."
+    assert hello.chat(HI, max_completion_tokens=2).choices == hello.chat(HI, max_tokens=2).choices and hello.chat(HI, max_tokens=-1).choices[0].finish_reason == "stop"
+    parts = [{"role": "user", "content": [{"type": "text", "text": "set a timer "}, {"type": "text", "text": "for ten minutes"}]}]
+    assert bundled.chat(parts).choices[0].message.tool_calls[0].function == bundled.chat(timer).choices[0].message.tool_calls[0].function
+    asked = [{"role": "developer", "content": "be brief"}, {"role": "user", "content": "hi", "name": None}, {"role": "assistant", "content": None, "refusal": None, "tool_calls": None}, *HI]
+    assert hello.chat(asked).usage.prompt_tokens == hello.chat([{"role": "system", "content": "be brief"}, *HI, {"role": "assistant", "content": ""}, *HI]).usage.prompt_tokens
+    assert bundled.chat(timer, top_k=-1, seed=-1, temperature=1.0).choices
+    random = {bundled.complete("a", max_tokens=20, temperature=2.0, seed=-1, ignore_eos=True).choices[0].text for _ in range(4)}
+    assert len(random) > 1
+
+
+def test_wrong_arguments(scripted, bundled):
+    """Each has an exception that names it, and none is taken for something else."""
+    hello = scripted["hello"]
+    for wrong, name in (("hello", "messages"), ([], "messages"), (["a"], r"messages\[0\]"), (None, "messages"), (HI[0], "messages"), ([{"content": "a"}], r"messages\[0\]"), ([*HI, {"role": "user", "content": 5}], r"messages\[1\].content"),
+                        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}], "image_url"), ([{"role": "assistant", "tool_calls": [{"id": "a"}]}], "tool_calls")):
+        with pytest.raises(linnet.BadArgument, match=name):
+            hello.chat(wrong)
+    with bundled.session(context=64) as other:
+        for wrong, name in (({"max_tokens": "5"}, "max_tokens"), ({"max_tokens": 1.5}, "max_tokens"), ({"max_tokens": 10 ** 12}, "max_tokens"), ({"stop": 5}, "stop"), ({"stop": [5]}, "stop"), ({"stop": "a\0b"}, "stop"),
+                            ({"banned": 5}, "banned"), ({"seed": "a"}, "seed"), ({"seed": 1 << 64}, "seed"), ({"top_k": -2}, "top_k"), ({"top_k": 1 << 32}, "top_k"), ({"temperature": "hot"}, "temperature"),
+                            ({"logit_bias": [5]}, "logit_bias"), ({"logit_bias": {5: None}}, "logit_bias"), ({"logit_bias": {1 << 32: 1}}, "logit_bias"), ({"samplers": 5}, "samplers"), ({"dry_breakers": 5}, "dry_breakers"),
+                            ({"tool_choice": "required"}, "tool_choice"), ({"response_format": {"type": "json_schema"}}, "json_schema"), ({"grammar": 5}, "text"), ({"choices": "yes"}, "choices"),
+                            ({"schema": {}, "regex": "a"}, "regex"), ({"tools": TOOLS, "choices": ["a"]}, "choices"), ({"session": 5}, "session"), ({"session": other}, "session"),
+                            ({"max_tokens": 1, "max_completion_tokens": 1}, "max_completion_tokens")):
+            with pytest.raises(linnet.BadArgument, match=name):
+                hello.chat(HI, **wrong)
+    for name in ("model", "user"):
+        with pytest.raises(TypeError, match=f"no argument '{name}'"):
+            hello.chat(HI, **{name: "x"})
+    for wrong in (5, None):
+        with pytest.raises(linnet.BadArgument, match="prompt"):
+            bundled.complete(wrong)
+    assert hello.chat(HI).choices[0].message.content == "Hello, world."

@@ -525,3 +525,26 @@ def test_generations_take_turns(bundled):
             for seq in (0, 2):
                 next(going[seq], None)
         assert [going[0].tokens, going[2].tokens] == [expected[0], expected[2]] and going[1].tokens == expected[1][:5]
+
+
+def test_wrong_types(bundled):
+    """Numbers that C would cut, and what is no number, raise, and change nothing."""
+    lora = linnet.Lora.__new__(linnet.Lora)
+    with bundled.session(context=64, sequences=2) as session:
+        session.prefill("set a timer")
+        before = session.tokens()
+        for wrong in (lambda: session.fork(-1), lambda: session.fork("x"), lambda: session.fork(1 << 32 | 1), lambda: session.fork(1, keep=1.5), lambda: session.truncate("x"), lambda: session.truncate(1.0), lambda: session.prefill([1 << 40]), lambda: session.prefill(5),
+                      lambda: session.prefill(["a"]), lambda: session.prefill([1.5]), lambda: session.prefill_batch(["a"]), lambda: session.adapt([5]), lambda: session.adapt([(lora,)]), lambda: session.hold_to("a"),
+                      lambda: session.generate(stop=5), lambda: session.generate(stop=["a", 5]), lambda: session.generate(stop="a\0b"), lambda: session.generate(max_tokens=0), lambda: session.generate(max_tokens=1 << 32),
+                      lambda: session.generate(logprobs="a"), lambda: session.generate(choices="yes"), lambda: session.sampling(top_k=-5), lambda: session.sampling(seed=1.5), lambda: linnet.Grammar(bundled, 5),
+                      lambda: bundled.detokenize("abc"), lambda: bundled.detokenize(5), lambda: bundled.detokenize([1 << 32]), lambda: bundled.embed(5), lambda: bundled.embed([5]), lambda: bundled.embed("a", dimensions="a"),
+                      lambda: bundled.session(context=1.5), lambda: linnet.Model(BUNDLED, threads=-1)):
+            with pytest.raises(linnet.BadArgument):
+                wrong()
+        for wrong in (lambda: session.length("x"), lambda: session.prefill_batch({"x": "a"}), lambda: bundled.token_bytes("a"), lambda: bundled.tokenize(5), lambda: bundled.tokenize(None), lambda: linnet.Model(5)):
+            with pytest.raises(TypeError):
+                wrong()
+        assert session.tokens() == before and session.length(1) == 0
+        assert session.generate("a", max_tokens=-1, banned="b").text() is not None
+    with linnet.Model(BUNDLED.encode()) as model:
+        assert model.path == BUNDLED

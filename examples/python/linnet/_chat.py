@@ -10,7 +10,7 @@ from ctypes import byref
 
 from ._errors import BadArgument, Unsupported
 from ._library import Memory, call, ffi, growing, lib, need, sized, text_of
-from ._session import SAMPLING_NAMES, Grammar, schema_text
+from ._session import SAMPLING_NAMES, Grammar, length_of, schema_text, seed_of, strings_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,14 +20,24 @@ CALL_BYTES = 64 << 10
 MOST_CHOICES, MOST_LOGPROBS = 64, 20  # a session's sequences; what the API has
 
 
+# What the client's classes have everywhere, and messages only where there is some.
+OPTIONAL = frozenset(("audio", "annotations", "content", "function_call", "logprobs", "reasoning_content", "refusal", "role", "service_tier", "system_fingerprint", "tool_calls", "usage"))
+
+
 class Result(dict):
-    """A dict whose items are attributes too: answer.choices[0].message.content."""
+    """A dict whose items are attributes too: answer.choices[0].message.content. Of optional ones that are not there the attribute is None."""
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name in self or name in OPTIONAL:
+            return self.get(name)
+        raise AttributeError(f"there is no {name!r}, only {', '.join(self)}")
+
+    def model_dump(self, **_ignored: Any) -> dict:
+        """As the client's classes have it: this as a plain dict."""
+        return json.loads(json.dumps(self))
+
+    def model_dump_json(self, indent: int | None = None, **_ignored: Any) -> str:
+        return json.dumps(self, ensure_ascii=False, indent=indent)
 
     @classmethod
     def of(cls, value: Any) -> Any:
@@ -172,7 +182,7 @@ class _Lent:
     def __enter__(self) -> Any:
         if self.given is not None:
             if self.given.params.n_sequences < self.n:
-                raise BadArgument(f"n is {self.n}: the session has {self.given.params.n_sequences} sequences", ffi.BAD_ARG, "LINNET_BAD_ARG")
+                raise _bad(f"n is {self.n}: the session has {self.given.params.n_sequences} sequences")
             return self.given
         self.own = self.model._lend(self.n)
         return self.own
@@ -182,14 +192,22 @@ class _Lent:
             self.model._take_back(self.own)
 
 
+def _bad(why: str) -> BadArgument:
+    return BadArgument(why, ffi.BAD_ARG, "LINNET_BAD_ARG")
+
+
 def _stops(stop: Any) -> list[str]:
-    return [stop] if isinstance(stop, str) else [s for s in stop or [] if s]
+    return [s for s in strings_of(stop, "stop") if s]
 
 
-def _check(sampling: dict, name: str) -> None:
+def _check(model: Any, session: Any, sampling: dict, name: str) -> None:
+    if session is not None and getattr(session, "_core", None) is not model._core():
+        raise _bad(f"session: {session!r} is no session of this model")
     unknown = set(sampling) - SAMPLING_NAMES - {"grammar", "regex", "choices", "banned", "ignore_eos"}
     if unknown:
         raise TypeError(f"{name}() has no argument {sorted(unknown)[0]!r}")
+    if (seed := sampling.get("seed")) is not None:
+        sampling["seed"] = seed_of(seed)
 
 
 def _usage(prompt: int, cached: int, drawn: int) -> dict:
@@ -222,7 +240,7 @@ def _older_logprobs(core: Any, tokens: list[int], values: list) -> dict:
 
 def _whole(value: Any, name: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadArgument(f"{name} must be a whole number from {least} to {most}, not {value!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        raise _bad(f"{name} must be a whole number from {least} to {most}, not {value!r}")
     return value
 
 
@@ -240,14 +258,16 @@ def _settled(core: Any, generation: Any, banned: list[bytes]) -> Iterator[int]:
         told += n
 
 
-def complete(model, prompt, *, max_tokens, stop, stream, logprobs, session, **sampling):
-    _check(sampling, "complete")
+def complete(model, prompt, /, *, max_tokens, stop, stream, logprobs, session, **sampling):
+    _check(model, session, sampling, "complete")
     core = model._core()
     if logprobs is not None:
         _whole(logprobs, "logprobs", 0, MOST_LOGPROBS)
+    if not isinstance(prompt, (str, bytes)) and not hasattr(prompt, "__iter__"):
+        raise _bad(f"prompt must be text or token ids, not {prompt!r}")
     ids = model.tokenize(prompt, add_bos=True) if isinstance(prompt, (str, bytes)) else list(prompt)
     if not ids:
-        raise BadArgument("the prompt has no tokens", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        raise _bad("the prompt has no tokens")
     head = {"id": f"cmpl-{uuid.uuid4().hex}", "object": "text_completion", "created": int(time.time()), "model": model.path}
 
     def chunks():
@@ -283,7 +303,7 @@ def _choice(tools: list, choice: Any) -> tuple[bool, str | None]:
         return True, None
     name = choice.get("function", {}).get("name") if isinstance(choice, dict) else None
     if name is None or all(t.get("function", t).get("name") != name for t in tools):
-        raise BadArgument(f"tool_choice: {choice!r} is none of auto, required, none and a tool that is there", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        raise _bad(f"tool_choice: {choice!r} is none of auto, required, none and a tool that is there")
     return True, name
 
 
@@ -308,33 +328,84 @@ def _format_schema(response_format: Any, schema: Any) -> str | None:
     if kind == "json_object":
         return '{"type":"object"}' if "schema" not in response_format else schema_text(response_format["schema"])
     if kind == "json_schema":
-        return schema_text(response_format["json_schema"]["schema"])
-    raise BadArgument(f"response_format: {response_format!r} is none of text, json_object and json_schema", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        inner = response_format.get("json_schema", response_format)
+        if not isinstance(inner, dict) or "schema" not in inner:
+            raise _bad("response_format: json_schema has no schema")
+        return schema_text(inner["schema"])
+    raise _bad(f"response_format: {response_format!r} is none of text, json_object and json_schema")
 
 
-def chat(model, messages, *, tools, tool_choice, parallel_tool_calls, response_format, schema, stream, n, logprobs, top_logprobs, max_tokens, stop, reasoning, template, session, **sampling):
-    _check(sampling, "chat")
+def _messages(messages: Any) -> list[dict]:
+    """Messages as templates know them, as linnet-server makes them: text alone, a system message for a developer's, calls' arguments as values, tools' names beside their results."""
+    if isinstance(messages, (str, bytes, dict)) or not hasattr(messages, "__iter__"):
+        raise _bad('messages must be a list of messages, such as [{"role": "user", "content": "Hello!"}]')
+    made, names = [], {}
+    for i, message in enumerate(messages):
+        if not hasattr(message, "keys") or not isinstance(message.get("role"), str):
+            raise _bad(f"messages[{i}] must be a dict with a role and a content")
+        one = {k: v for k, v in dict(message).items() if v is not None}
+        one["role"] = {"developer": "system", "function": "tool"}.get(one["role"], one["role"])
+        content = one.get("content", "")
+        if isinstance(content, (list, tuple)):
+            text = ""
+            for part in content:
+                kind = part.get("type") if isinstance(part, dict) else None
+                told = part if isinstance(part, str) else part.get("refusal" if kind == "refusal" else "text") if kind in ("text", "input_text", "output_text", "refusal") else None
+                if not isinstance(told, str):
+                    raise _bad(f"messages[{i}].content has a part of type {kind!r}: this model takes text alone")
+                text += told
+            content = text
+        if not isinstance(content, str):
+            raise _bad(f"messages[{i}].content must be text, or a list of parts of type text")
+        one["content"] = content
+        if one.get("tool_calls"):
+            one["tool_calls"] = [_call(call, i, names) for call in one["tool_calls"]]
+        else:
+            one.pop("tool_calls", None)
+        if one["role"] == "tool" and "name" not in one and one.get("tool_call_id") in names:
+            one["name"] = names[one["tool_call_id"]]
+        made.append(one)
+    if not made:
+        raise _bad("messages must not be empty")
+    return made
+
+
+def _call(call: Any, i: int, names: dict) -> dict:
+    function = dict(call["function"]) if hasattr(call, "keys") and hasattr(call.get("function"), "keys") else {}
+    if not isinstance(function.get("name"), str):
+        raise _bad(f"messages[{i}].tool_calls: a call has no function with a name")
+    if isinstance(function.get("arguments"), str):
+        try:
+            function["arguments"] = json.loads(function["arguments"].strip() or "{}")
+        except ValueError:
+            raise _bad(f"messages[{i}].tool_calls: the arguments of a call are no JSON") from None
+    names[call.get("id")] = function["name"]
+    return {**call, "function": function}
+
+
+def chat(model, messages, /, *, tools, tool_choice, parallel_tool_calls, response_format, schema, stream, n, logprobs, top_logprobs, max_tokens, stop, reasoning, template, session, **sampling):
+    if "max_completion_tokens" in sampling:  # the API's newer name
+        newer = sampling.pop("max_completion_tokens")
+        if newer is not None and max_tokens is not None:
+            raise _bad("max_tokens does not go with max_completion_tokens")
+        max_tokens = newer if newer is not None else max_tokens
+    _check(model, session, sampling, "chat")
+    max_tokens = length_of(max_tokens)
     _whole(n, "n", 1, MOST_CHOICES)
     _whole(top_logprobs or 0, "top_logprobs", 0, MOST_LOGPROBS)
     if top_logprobs and not logprobs:
-        raise BadArgument("top_logprobs goes with logprobs alone", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        raise _bad("top_logprobs goes with logprobs alone")
     core, given = model._core(), session
-    messages = [dict(m) for m in messages]
+    messages = _messages(messages)
     conversation: dict[str, Any] = dict(template or {})
-    for message in messages:  # arguments as values, which templates write their own way
-        if message.get("tool_calls"):
-            message["tool_calls"] = [dict(c) for c in message["tool_calls"]]
-            for one in message["tool_calls"]:
-                f = one["function"] = dict(one["function"])
-                if isinstance(f.get("arguments"), str):
-                    try:
-                        f["arguments"] = json.loads(f["arguments"] or "{}")
-                    except ValueError:
-                        raise BadArgument("messages: the arguments of a call are no JSON", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
     wants = _format_schema(response_format, schema)
     with_tools = bool(tools) and tool_choice != "none"
     if with_tools and wants is not None:
-        raise BadArgument("response_format does not go with tools", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        raise _bad("response_format does not go with tools")
+    if not tools and tool_choice not in ("auto", "none", None):
+        raise _bad("tool_choice needs tools")
+    if (with_tools or wants is not None) and any(sampling.get(k) is not None for k in ("grammar", "regex", "choices")):
+        raise _bad("one of tools, schema, response_format, grammar, regex and choices may be given")
     required, tool = _choice(tools, tool_choice) if with_tools else (False, None)
     conversation.update(messages=messages, add_generation_prompt=True)
     if with_tools:
@@ -362,7 +433,7 @@ def chat(model, messages, *, tools, tool_choice, parallel_tool_calls, response_f
             else:
                 held = {k: sampling[k] for k in ("grammar", "regex", "choices") if k in sampling}
             drawing = {"temperature": 0.0, **{k: v for k, v in sampling.items() if k not in ("grammar", "regex", "choices")}}
-            banned = [one.encode() for one in _stops(sampling.get("banned"))]
+            banned = [one.encode() for one in strings_of(sampling.get("banned"), "banned")]
             choices.extend(_Choice(core, Answer(made, tools_text), _stops(stop) + made.stops, i, stream, logprobs) for i in range(n))
             cached = _continue(session, ids, keep)
             for one in choices[1:]:

@@ -10,7 +10,7 @@ import warnings
 from ctypes import byref
 
 from ._library import Memory, call, ffi, fields_of, format_number, growing, lib, need, number_of, sized, text_of, tokens_array
-from ._errors import BadState, Unsupported
+from ._errors import BadArgument, BadState, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,10 +134,12 @@ class Model:
 
     def __init__(self, path_or_folder: str | os.PathLike, weights: str | None = None, profile: str | os.PathLike | None = None, *, load: str = "map", cache: bool | str = True,
                  progress: Callable[[int, int], None] | bool | None = None, threads: int | None = None):
-        path = os.fspath(path_or_folder)
+        path = os.fsdecode(path_or_folder)
         params = sized(ffi.ConvertParams)
         params.weights = format_number(weights, "weights")
         params.load = number_of("LOAD", load, "load")
+        if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
+            raise BadArgument(f"threads must be 1 to 1024, not {threads!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         params.n_threads = threads or 0
         folder = cache_folder() if cache is True else cache or None
         self._kept = os.fsencode(folder) if folder else None
@@ -194,6 +196,8 @@ class Model:
         """Text as token ids. add_bos: with the BOS (some tokenizers: and an end token) around it. special: special tokens that are written out in it are tokens; never for what users
         say."""
         core = self._core()
+        if not isinstance(text, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"text must be str or bytes, not {type(text).__name__}")
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
         scratch = ctypes.c_size_t()
         call(lib.tokenize_need, core.handle, len(data), byref(scratch))

@@ -34,12 +34,36 @@ def session_params(context: int | None = None, sequences: int = 1, *, chunk: int
     for name, value in given.items():
         if value is not None:
             if not isinstance(value, int) or not 0 <= value < 1 << 32:
-                raise BadArgument(f"{name.removeprefix('n_')}: {value!r} is no number of 32 bits", ffi.BAD_ARG, "LINNET_BAD_ARG")
+                raise BadArgument(f"{name.removeprefix('n_')} must be a whole number of 0 to {(1 << 32) - 1}, not {value!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             setattr(params, name, value)
     params.k_format, params.v_format = format_number(k_format, "k_format"), format_number(v_format, "v_format")
     if when_full is not None:
         params.when_full = number_of("FULL", when_full, "when_full")
     return params
+
+
+def strings_of(given: Any, name: str) -> list[str]:
+    """A text, or a list of texts."""
+    found = [given] if isinstance(given, str) else list(given) if hasattr(given, "__iter__") else [] if given is None else None
+    if found is None or any(not isinstance(s, str) or "\0" in s for s in found):
+        raise BadArgument(f"{name} must be a text or a list of texts without a zero byte, not {given!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+    return found
+
+
+def length_of(max_tokens: Any) -> int | None:
+    """None: what is left of the context, which llama.cpp calls -1."""
+    if max_tokens is None or max_tokens == -1:
+        return None
+    if not isinstance(max_tokens, int) or not 1 <= max_tokens < 1 << 32:
+        raise BadArgument(f"max_tokens must be a whole number of 1 or more, not {max_tokens!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+    return max_tokens
+
+
+def seed_of(seed: Any) -> int:
+    """-1: a random one, as servers have it."""
+    if not isinstance(seed, int) or not -1 <= seed < 1 << 64:
+        raise BadArgument(f"seed must be a whole number of 64 bits, or -1 for a random one, not {seed!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+    return int.from_bytes(os.urandom(7), "little") if seed == -1 else seed
 
 
 def sampling_of(given: dict[str, Any], base: ffi.Sampling | None = None) -> ffi.Sampling:
@@ -52,24 +76,36 @@ def sampling_of(given: dict[str, Any], base: ffi.Sampling | None = None) -> ffi.
         if value is None:
             continue
         if name in _SAMPLING:
+            if name == "seed":
+                value = seed_of(value)
+            elif name == "top_k" and value == -1:  # llama.cpp's way to say off
+                value = 0
             try:
                 setattr(s, name, value)
+                if _SAMPLING[name] not in (ctypes.c_float, ctypes.c_double) and getattr(s, name) != value:
+                    raise TypeError
             except TypeError:
-                raise BadArgument(f"{name}: {value!r} is no number", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
+                raise BadArgument(f"{name}: {value!r} is no number that it may be", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
         elif name == "samplers":
+            value = strings_of(value, "samplers")
             if len(value) > 16:
                 raise BadArgument("samplers: more than 16", ffi.BAD_ARG, "LINNET_BAD_ARG")
             s.n_samplers = len(value)
             for i, one in enumerate(value):
                 s.samplers[i] = number_of("SAMPLER", one, "samplers")
         elif name == "logit_bias":
+            if not hasattr(value, "items"):
+                raise BadArgument(f"logit_bias must be a dict of token ids and numbers, not {value!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             if len(value) > 128:
                 raise BadArgument("logit_bias: more than 128 tokens", ffi.BAD_ARG, "LINNET_BAD_ARG")
             s.n_logit_bias = len(value)
             for i, (token, bias) in enumerate(value.items()):
-                s.bias_tokens[i], s.biases[i] = int(token), float(bias)
+                try:
+                    s.bias_tokens[i], s.biases[i] = tokens_array([int(token)])[0][0], float(bias)
+                except (TypeError, ValueError):
+                    raise BadArgument(f"logit_bias: {token!r}: {bias!r} is no token id with a number", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
         elif name == "dry_breakers":
-            data = b"".join(str(b).encode() + b"\0" for b in value)
+            data = b"".join(str(b).encode() + b"\0" for b in strings_of(value, "dry_breakers"))
             if len(data) > 128:
                 raise BadArgument("dry_breakers: more than 128 bytes", ffi.BAD_ARG, "LINNET_BAD_ARG")
             ctypes.memmove(ctypes.addressof(s) + ffi.Sampling.dry_breakers.offset, data.ljust(128, b"\0"), 128)  # an assignment ends at a zero
@@ -93,6 +129,8 @@ class Grammar:
         self._core = model._core()
         blob = _blob
         if blob is None:
+            if not isinstance(text, str):
+                raise BadArgument(f"{kind} must be text, not {text!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             data = text.encode()
             number = number_of("GRAMMAR", kind, "kind") | (ffi.GRAMMAR_SPACED if spaced else 0)
             room, n = growing(1 << 16, ctypes.create_string_buffer, lambda room, cap, n, err: lib.grammar_compile(None, data, len(data), kind.encode(), number, room, cap, n, err))
@@ -346,6 +384,8 @@ class Session:
 
     def prefill_batch(self, prompts: dict[int, Any]) -> None:
         """prefill() of several sequences at once, {seq: tokens or text}: the weights are read once for all of them."""
+        if not hasattr(prompts, "items"):
+            raise BadArgument("prefill_batch takes a dict, {seq: tokens or text}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             rows, kept = (ffi.Rows * max(len(prompts), 1))(), []
             for row, (seq, prompt) in zip(rows, prompts.items()):
@@ -404,7 +444,9 @@ class Session:
 
     def adapt(self, loras: Iterable[Lora | tuple[Lora, float]], seq: int = 0) -> None:
         """Gives a sequence that holds no tokens these adapters, each alone or with its scale, in place of those that it had; []: none. They stay through truncate(0)."""
-        pairs = [one if isinstance(one, tuple) else (one, 1.0) for one in loras]
+        pairs = [one if isinstance(one, tuple) else (one, 1.0) for one in ([loras] if isinstance(loras, Lora) else loras)]
+        if any(len(pair) != 2 or not isinstance(pair[0], Lora) for pair in pairs):
+            raise BadArgument("adapt takes a list of model.lora(...), each alone or in a pair with its scale", ffi.BAD_ARG, "LINNET_BAD_ARG")
         handles, scales = (ctypes.c_void_p * max(len(pairs), 1))(*[lora._handle for lora, _ in pairs]), (ctypes.c_float * max(len(pairs), 1))(*[scale for _, scale in pairs])
         with self._working() as handle:
             call(lib.lora_set, handle, seq, handles, scales, len(pairs))
@@ -424,6 +466,8 @@ class Session:
         if kind == "schema":
             text = schema_text(text)
         elif kind == "choices":
+            if isinstance(text, str):
+                raise BadArgument("choices must be a list of texts", ffi.BAD_ARG, "LINNET_BAD_ARG")
             text = json.dumps(list(text), ensure_ascii=False)
         key = (kind, text)
         found = self._grammars.pop(key, None) or Grammar(self.model, text, kind)
@@ -434,6 +478,8 @@ class Session:
 
     def hold_to(self, grammar: Grammar | None, seq: int = 0) -> None:
         """From here on what is appended to the sequence is a text of the grammar; None ends that."""
+        if grammar is not None and not isinstance(grammar, Grammar):
+            raise BadArgument(f"hold_to takes a Grammar or None, not {grammar!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             call(lib.grammar_set, handle, seq, grammar._handle if grammar else None)
             if grammar:
@@ -452,6 +498,10 @@ class Session:
         unknown = set(sampling) - SAMPLING_NAMES
         if unknown:
             raise TypeError(f"generate() has no argument {sorted(unknown)[0]!r}")
+        most_tokens, stops, bans = length_of(max_tokens), strings_of(stop, "stop"), strings_of(banned, "banned")
+        most = min(1024, self._core.desc.n_vocab)
+        if logprobs is not None and not (isinstance(logprobs, int) and 0 <= logprobs <= most):
+            raise BadArgument(f"logprobs must be 0 to {most}, not {logprobs!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             held = self._grammar(schema, grammar, regex, choices)
             if sampling:
@@ -464,19 +514,14 @@ class Session:
             if held is not None or seq in self._set:
                 self.hold_to(held, seq)
             self._cancels_seen()
-            params, stops = sized(ffi.GenerateParams), [stop] if isinstance(stop, str) else list(stop or [])
-            params.max_tokens, params.ignore_eos = max_tokens or 0, int(ignore_eos)
-            if max_tokens is not None and max_tokens < 1:
-                raise BadArgument("max_tokens must be 1 or more", ffi.BAD_ARG, "LINNET_BAD_ARG")
+            params = sized(ffi.GenerateParams)
+            params.max_tokens, params.ignore_eos = most_tokens or 0, int(ignore_eos)
             kept = []
-            for name, texts in (("stop", stops), ("banned", [banned] if isinstance(banned, str) else list(banned or []))):
+            for name, texts in (("stop", stops), ("banned", bans)):
                 pointers = (ctypes.c_char_p * max(len(texts), 1))(*[t.encode() for t in texts])
                 kept.append(pointers)
                 setattr(params, name, ctypes.cast(pointers, type(getattr(params, name))))
                 setattr(params, f"n_{name}", len(texts))
-            most = min(1024, self._core.desc.n_vocab)
-            if logprobs is not None and not 0 <= logprobs <= most:
-                raise BadArgument(f"logprobs must be 0 to {most}, not {logprobs}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             return Generation(self, seq, params, kept, stops, logprobs)
 
     async def agenerate(self, prompt: Any = None, **more: Any) -> AsyncIterator[Piece]:
@@ -492,6 +537,8 @@ class Session:
 
     def fork(self, to: int, seq: int = 0, keep: int | None = None) -> None:
         """Makes sequence `to` the first `keep` tokens (None: all) of sequence `seq`, without computing or copying anything."""
+        if not isinstance(to, int) or not 0 <= to < 64:
+            raise BadArgument(f"to must be a sequence of 0 to 63, not {to!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         self._rewind(seq, to, self.length(seq) if keep is None else keep)
 
     def _keep(self, ids: list[int], keep: int | None = None, anew: int = 1) -> int:
@@ -508,8 +555,8 @@ class Session:
         return keep
 
     def _rewind(self, seq: int, to: int, keep: int) -> None:
-        if keep < 0:
-            raise BadArgument("keep must be 0 or more", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        if not isinstance(keep, int) or keep < 0:
+            raise BadArgument(f"keep must be a whole number of 0 or more, not {keep!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             self._changed(to if to >= 0 else seq)
             call(lib.python_rewind, handle, seq, to, keep, on_main_thread(), byref(self._left))
