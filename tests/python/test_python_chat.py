@@ -153,6 +153,28 @@ def test_streams_at_the_same_time(scripted):
     assert got == ["Hello, world."] * 8
 
 
+def test_own_sessions_of_several(bundled):
+    """A model's own sessions: one with enough sequences is taken, or takes the place of one that has too few."""
+    asked = {"messages": [{"role": "user", "content": "what is the weather like"}], "temperature": 1.0, "seed": 2}
+    with linnet.Model(bundled.path) as model:
+        streams = [model.chat(**asked, stream=True) for _ in range(8)]
+        for stream in streams:
+            next(stream)
+        with pytest.raises(linnet.BadState):
+            model.chat(**asked, n=2)
+        for stream in streams:
+            stream.close()
+        two = model.chat(**asked, n=2)
+        assert [plain(c)["message"] for c in two.choices] == [plain(model.chat(**{**asked, "seed": 2 + i}).choices[0])["message"] for i in range(2)]
+        assert model.chat(**asked, n=2).usage.prompt_tokens_details.cached_tokens == two.usage.prompt_tokens - 1
+        assert model._lent == 8 == len(model._idle) and sorted(s.params.n_sequences for s in model._idle) == [1] * 7 + [2]
+        got = []
+        threads = [threading.Thread(target=lambda: got.append(model.chat(**asked, n=3).choices)) for _ in range(6)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        assert len(got) == 6 and all([plain(c)["message"] for c in choices] == [plain(c)["message"] for c in got[0]] for choices in got)
+
+
 def test_async(scripted):
     async def together():
         whole = await asyncio.gather(*(scripted["hello"].achat(HI) for _ in range(4)))
