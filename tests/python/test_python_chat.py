@@ -251,6 +251,19 @@ def test_as_the_server(bundled, scripted, tmp_path):
                 assert sum((c.choices[0].logprobs.token_logprobs for c in streamed), []) == mine.choices[0].logprobs.token_logprobs
 
 
+def test_streams_at_once(scripted):
+    """A chunk comes before the token behind it is drawn."""
+    hello = scripted["hello"]
+    with hello.session(context=256) as session:
+        stream = hello.chat(HI, stream=True, logprobs=True, session=session)
+        next(stream)
+        before = len(session)
+        for n, text in enumerate(("Hel", "lo", ", wor", "ld."), 1):
+            assert next(stream).choices[0].delta.content == text and len(session) == before + n
+    held = scripted["thinker"].chat(HI, schema={"enum": ["red", "It is 42."]}, banned="It is 42.", max_tokens=60).choices[0].message  # also behind the reasoning
+    assert held.reasoning_content == "Let me see." and json.loads(held.content) == "red"
+
+
 def test_choices_take_turns(bundled):
     """Choices of a stream come beside each other, behind a prompt that is computed once."""
     asked = {"messages": [{"role": "user", "content": "what is the weather like"}], "n": 4, "temperature": 3.0, "seed": 11, "max_tokens": 10, "ignore_eos": True}

@@ -432,7 +432,8 @@ def chat(model, messages, /, *, tools, tool_choice, parallel_tool_calls, respons
                 grammar = session._grammar(wants, None, None, None)
             else:
                 held = {k: sampling[k] for k in ("grammar", "regex", "choices") if k in sampling}
-            drawing = {"temperature": 0.0, **{k: v for k, v in sampling.items() if k not in ("grammar", "regex", "choices")}}
+            ends = {k: sampling[k] for k in ("banned", "ignore_eos") if k in sampling}
+            drawing = {"temperature": 0.0, **{k: v for k, v in sampling.items() if k in SAMPLING_NAMES}}
             banned = [one.encode() for one in strings_of(sampling.get("banned"), "banned")]
             choices.extend(_Choice(core, Answer(made, tools_text), _stops(stop) + made.stops, i, stream, logprobs) for i in range(n))
             cached = _continue(session, ids, keep)
@@ -445,8 +446,8 @@ def chat(model, messages, /, *, tools, tool_choice, parallel_tool_calls, respons
                 waits = wants is not None and one.answer.reasons
                 one.plain = wants is not None and not waits
                 while more:
-                    seeded = {**drawing, "seed": (drawing.get("seed") or 0) + seq} if one.n == 0 else {}
-                    generation = session.generate(max_tokens=left, seq=seq, logprobs=(top_logprobs or 0) if logprobs else None, **held, **seeded)
+                    seeded = {**drawing, "seed": (drawing.get("seed") or 0) + seq} if one.n == 0 else {}  # later the numbers go on
+                    generation = session.generate(max_tokens=left, seq=seq, logprobs=(top_logprobs or 0) if logprobs else None, **held, **ends, **seeded)
                     if with_tools:  # behind what the prompt has opened
                         call(lib.grammar_begin, session._handle, seq, grammar._handle, made._handle)
                         session._set[seq] = grammar
@@ -488,11 +489,16 @@ def chat(model, messages, /, *, tools, tool_choice, parallel_tool_calls, respons
             usage.update(_usage(len(ids), cached, sum(one.n for one in choices)))
 
     def chunks() -> Iterator[Result]:
-        held = None  # the last one has the usage
+        held = None  # an end, of which the last one has the usage
         for part in answer():
             if held is not None:
                 yield held
-            held = Result.of({**head, "choices": [part]})
+                held = None
+            made = Result.of({**head, "choices": [part]})
+            if part["finish_reason"] is None:
+                yield made
+            else:
+                held = made
         held["usage"] = Result.of(usage)
         yield held
 
