@@ -477,3 +477,74 @@ def test_fork_of_the_process(bundled):
                 os._exit(status)
         assert os.waitpid(pid, 0)[1] == 0
         assert session.prefill([5]) == 1
+
+
+def test_generate_logprobs(bundled):
+    """Logarithms of the row that each token was drawn from, as sample() and logprobs() give them; also where a grammar forces tokens, which are computed several at once."""
+    for held in ({}, {"choices": ["set a timer for ten minutes", "a timer"]}):
+        for kept in (1, 16):
+            with bundled.session(context=128, logits=kept) as session, bundled.session(context=128) as other:
+                generation = session.generate("set a timer", max_tokens=12, logprobs=3, ignore_eos=True, temperature=1.0, seed=4, **held)
+                pieces = list(generation)
+                assert all(len(p.tokens) <= 1 for p in pieces) and len(generation.logprobs) == len(generation.tokens) > 2 and "".join(p.text for p in pieces)
+                other.prefill("set a timer")
+                for token, seen in zip(generation.tokens, generation.logprobs):
+                    assert seen == other.logprobs(3, token=token)
+                    other.prefill([token])
+    with bundled.session(context=64) as session:
+        assert session.generate("a", max_tokens=1).logprobs is None
+        for wrong in (-1, 1025, bundled.n_vocab + 1):
+            with pytest.raises(linnet.BadArgument):
+                session.generate("a", logprobs=wrong)
+
+
+def test_generations_take_turns(bundled):
+    """Sequences of a session may generate beside each other; a call that changes one ends that one's alone."""
+    def drawing(session, seq):
+        return session.generate(max_tokens=20 + seq, seq=seq, ignore_eos=True, temperature=1.0, seed=seq, logprobs=0)
+
+    with bundled.session(context=128, sequences=3) as session:
+        session.prefill("set a timer")
+        for seq in (1, 2):
+            session.fork(seq)
+        going = {seq: drawing(session, seq) for seq in range(3)}
+        expected = []
+        for seq in range(3):
+            with bundled.session(context=128, sequences=3) as alone:
+                alone.prefill("set a timer", seq=seq)
+                one = drawing(alone, seq)
+                one.text()
+                expected.append(one.tokens)
+        for _ in range(5):
+            for generation in going.values():
+                next(generation)
+        session.truncate(4, seq=1)
+        with pytest.raises(linnet.BadState):
+            next(going[1])
+        while not (going[0].finish_reason and going[2].finish_reason):
+            for seq in (0, 2):
+                next(going[seq], None)
+        assert [going[0].tokens, going[2].tokens] == [expected[0], expected[2]] and going[1].tokens == expected[1][:5]
+
+
+def test_wrong_types(bundled):
+    """Numbers that C would cut, and what is no number, raise, and change nothing."""
+    lora = linnet.Lora.__new__(linnet.Lora)
+    with bundled.session(context=64, sequences=2) as session:
+        session.prefill("set a timer")
+        before = session.tokens()
+        for wrong in (lambda: session.fork(-1), lambda: session.fork("x"), lambda: session.fork(1 << 32 | 1), lambda: session.fork(1, keep=1.5), lambda: session.truncate("x"), lambda: session.truncate(1.0), lambda: session.prefill([1 << 40]), lambda: session.prefill(5),
+                      lambda: session.prefill(["a"]), lambda: session.prefill([1.5]), lambda: session.prefill_batch(["a"]), lambda: session.adapt([5]), lambda: session.adapt([(lora,)]), lambda: session.hold_to("a"),
+                      lambda: session.generate(stop=5), lambda: session.generate(stop=["a", 5]), lambda: session.generate(stop="a\0b"), lambda: session.generate(max_tokens=0), lambda: session.generate(max_tokens=1 << 32),
+                      lambda: session.generate(logprobs="a"), lambda: session.generate(choices="yes"), lambda: session.sampling(top_k=-5), lambda: session.sampling(seed=1.5), lambda: linnet.Grammar(bundled, 5),
+                      lambda: bundled.detokenize("abc"), lambda: bundled.detokenize(5), lambda: bundled.detokenize([1 << 32]), lambda: bundled.embed(5), lambda: bundled.embed([5]), lambda: bundled.embed("a", dimensions="a"),
+                      lambda: bundled.session(context=1.5), lambda: linnet.Model(BUNDLED, threads=-1)):
+            with pytest.raises(linnet.BadArgument):
+                wrong()
+        for wrong in (lambda: session.length("x"), lambda: session.prefill_batch({"x": "a"}), lambda: bundled.token_bytes("a"), lambda: bundled.tokenize(5), lambda: bundled.tokenize(None), lambda: linnet.Model(5)):
+            with pytest.raises(TypeError):
+                wrong()
+        assert session.tokens() == before and session.length(1) == 0
+        assert session.generate("a", max_tokens=-1, banned="b").text() is not None
+    with linnet.Model(BUNDLED.encode()) as model:
+        assert model.path == BUNDLED

@@ -26,6 +26,9 @@ def _prompt(core, wanted):
 
 def embed(model, texts, prompt, pooling, normalise, dimensions):
     core, one = model._core(), isinstance(texts, str)
+    texts = [texts] if one else list(texts) if hasattr(texts, "__iter__") else [None]
+    if any(not isinstance(text, str) for text in texts):
+        raise BadArgument("texts must be a text or a list of texts", ffi.BAD_ARG, "LINNET_BAD_ARG")
     before = _prompt(core, prompt)
     desc, params = sized(ffi.EmbedDesc), sized(ffi.EmbedParams)
     call(lib.embed_info, core.handle, byref(desc))
@@ -34,7 +37,7 @@ def embed(model, texts, prompt, pooling, normalise, dimensions):
     if normalise is not None:
         params.normalise = ffi.NORMALISE_ON if normalise else ffi.NORMALISE_OFF
     if dimensions is not None:
-        if not 1 <= dimensions <= desc.n_dim:
+        if not isinstance(dimensions, int) or not 1 <= dimensions <= desc.n_dim:
             raise BadArgument(f"dimensions must be 1 to {desc.n_dim}, not {dimensions}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         params.n_dim = dimensions
     n_dim = params.n_dim or desc.n_dim
@@ -44,7 +47,7 @@ def embed(model, texts, prompt, pooling, normalise, dimensions):
             model._embedder = model.session(sequences=TOGETHER, context=n, pool=n)
         session = model._embedder
     vectors = []
-    tokens = [model.tokenize(before + text, add_bos=True) for text in ([texts] if one else texts)]
+    tokens = [model.tokenize(before + text, add_bos=True) for text in texts]
     at = 0
     while at < len(tokens):
         end, room = at, session.params.n_pool

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from array import array
 from ctypes import byref
 
 from . import _ffi as ffi
@@ -57,10 +58,17 @@ class _Functions:
 lib = _Functions()
 
 
+def _status(function, *arguments) -> int:
+    try:
+        return function(*arguments)
+    except ctypes.ArgumentError as why:
+        raise TypeError(f"{function.__name__.replace('<lambda>', 'linnet')}: {why}") from None
+
+
 def call(function, *arguments) -> None:
     """Calls a function whose last argument is the error; raises what it says."""
     err = ffi.Error()
-    status = function(*arguments, byref(err))
+    status = _status(function, *arguments, byref(err))
     if status:
         raise of_status(status, err.text, err.line)
 
@@ -98,7 +106,7 @@ def growing(cap: int, room_of, function):
     n = ctypes.c_size_t()
     while True:
         room, err = room_of(cap), ffi.Error()
-        status = function(room, cap, byref(n), byref(err))
+        status = _status(function, room, cap, byref(n), byref(err))
         if not status:
             return room, n.value
         if status != ffi.TOO_SMALL or n.value <= cap:
@@ -145,12 +153,16 @@ def fields_of(struct) -> dict:
 
 def tokens_array(tokens):
     """(int32 array for linnet, how many) of a list, an array or whatever can be iterated."""
-    if not isinstance(tokens, (list, tuple)):
-        tokens = [int(t) for t in tokens]
+    if isinstance(tokens, (str, bytes)) or not hasattr(tokens, "__iter__"):
+        raise of_status(ffi.BAD_ARG, f"tokens must be a list of whole numbers, not {tokens!r:.80}".encode(), 0)
     try:
-        return (ctypes.c_int32 * max(len(tokens), 1))(*tokens), len(tokens)
-    except TypeError:
+        ids = array("i", tokens if isinstance(tokens, (list, tuple)) else [int(t) for t in tokens])
+    except (TypeError, ValueError):
         raise of_status(ffi.BAD_ARG, b"tokens must be whole numbers", 0) from None
+    except OverflowError:
+        raise of_status(ffi.BAD_ARG, b"tokens must be whole numbers of 32 bits", 0) from None
+    n = len(ids)
+    return (ctypes.c_int32 * n).from_buffer(ids) if n else (ctypes.c_int32 * 1)(), n
 
 
 def number_of(names: str, name, what: str) -> int:

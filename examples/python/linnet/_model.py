@@ -10,7 +10,7 @@ import warnings
 from ctypes import byref
 
 from ._library import Memory, call, ffi, fields_of, format_number, growing, lib, need, number_of, sized, text_of, tokens_array
-from ._errors import BadState, Unsupported
+from ._errors import BadArgument, BadState, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,10 +134,12 @@ class Model:
 
     def __init__(self, path_or_folder: str | os.PathLike, weights: str | None = None, profile: str | os.PathLike | None = None, *, load: str = "map", cache: bool | str = True,
                  progress: Callable[[int, int], None] | bool | None = None, threads: int | None = None):
-        path = os.fspath(path_or_folder)
+        path = os.fsdecode(path_or_folder)
         params = sized(ffi.ConvertParams)
         params.weights = format_number(weights, "weights")
         params.load = number_of("LOAD", load, "load")
+        if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
+            raise BadArgument(f"threads must be 1 to 1024, not {threads!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         params.n_threads = threads or 0
         folder = cache_folder() if cache is True else cache or None
         self._kept = os.fsencode(folder) if folder else None
@@ -194,6 +196,8 @@ class Model:
         """Text as token ids. add_bos: with the BOS (some tokenizers: and an end token) around it. special: special tokens that are written out in it are tokens; never for what users
         say."""
         core = self._core()
+        if not isinstance(text, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"text must be str or bytes, not {type(text).__name__}")
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
         scratch = ctypes.c_size_t()
         call(lib.tokenize_need, core.handle, len(data), byref(scratch))
@@ -249,17 +253,22 @@ class Model:
 
         return Lora(self, path)
 
-    def _lend(self) -> Session:
-        """A session of the model's own for an answer: the one that was used last, which may hold the conversation already."""
+    def _lend(self, n: int = 1) -> Session:
+        """A session of the model's own with n sequences for an answer: the one that was used last, which may hold the conversation already."""
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
+            for session in reversed(self._idle):
+                if session.params.n_sequences >= n:
+                    self._idle.remove(session)
+                    return session
             self._core()
+            if self._lent == MOST_OWN and self._idle:
+                self._idle.pop(0).close()
+                self._lent -= 1
             if self._lent == MOST_OWN:
                 raise BadState(f"{MOST_OWN} answers are on their way: more of them need sessions of their own (session=)", ffi.BAD_STATE, "LINNET_BAD_STATE")
             self._lent += 1
         try:
-            return self.session()
+            return self.session(sequences=n)
         except BaseException:
             with self._lock:
                 self._lent -= 1
@@ -274,23 +283,26 @@ class Model:
 
     # ---- text, chats, vectors ----
 
-    def complete(self, prompt: str | list[int], *, max_tokens: int | None = None, stop: str | list[str] | None = None, stream: bool = False, session: Session | None = None, **sampling: Any) -> Any:
-        """What follows the prompt, in the shape of OpenAI's /v1/completions; stream: an iterator of its chunks. sampling: see Session.generate."""
+    def complete(self, prompt: str | list[int], *, max_tokens: int | None = None, stop: str | list[str] | None = None, stream: bool = False, logprobs: int | None = None,
+                 session: Session | None = None, **sampling: Any) -> Any:
+        """What follows the prompt, in the shape of OpenAI's /v1/completions; stream: an iterator of its chunks. logprobs: how many of the likeliest tokens stand beside each one's own
+        logarithm (0 to 20). sampling: see Session.generate."""
         from ._chat import complete
 
-        return complete(self, prompt, max_tokens=max_tokens, stop=stop, stream=stream, session=session, **sampling)
+        return complete(self, prompt, max_tokens=max_tokens, stop=stop, stream=stream, logprobs=logprobs, session=session, **sampling)
 
     def chat(self, messages: list[Mapping[str, Any]], *, tools: list | None = None, tool_choice: str | Mapping = "auto", parallel_tool_calls: bool = True, response_format: Mapping | None = None,
-             schema: Any = None, stream: bool = False, max_tokens: int | None = None, stop: str | list[str] | None = None, reasoning: bool | None = None, template: Mapping[str, Any] | None = None,
+             schema: Any = None, stream: bool = False, n: int = 1, logprobs: bool = False, top_logprobs: int | None = None, max_tokens: int | None = None, stop: str | list[str] | None = None, reasoning: bool | None = None, template: Mapping[str, Any] | None = None,
              session: Session | None = None, **sampling: Any) -> Any:
         """An answer to a conversation, in the shape of OpenAI's /v1/chat/completions; stream: an iterator of its chunks.
 
-        messages, tools, tool_choice, parallel_tool_calls, response_format, max_tokens, stop: as that API has them. schema: a JSON schema, or a pydantic model, that the content obeys.
+        messages, tools, tool_choice, parallel_tool_calls, response_format, n, logprobs, top_logprobs, max_tokens, stop: as that API has them; of n choices each is drawn with the next seed, behind
+        a prompt that is computed once, on as many sequences of the session. schema: a JSON schema, or a pydantic model, that the content obeys.
         reasoning: whether the model thinks first, where its template can switch that. template: more variables for the template. session: whose; None: one of the
         model's own, which keep what they have computed. sampling: see Session.generate."""
         from ._chat import chat
 
-        return chat(self, messages, tools=tools, tool_choice=tool_choice, parallel_tool_calls=parallel_tool_calls, response_format=response_format, schema=schema, stream=stream,
+        return chat(self, messages, tools=tools, tool_choice=tool_choice, parallel_tool_calls=parallel_tool_calls, response_format=response_format, schema=schema, stream=stream, n=n, logprobs=logprobs, top_logprobs=top_logprobs,
                     max_tokens=max_tokens, stop=stop, reasoning=reasoning, template=template, session=session, **sampling)
 
     async def achat(self, messages: list[Mapping[str, Any]], *, stream: bool = False, **more: Any) -> Any:

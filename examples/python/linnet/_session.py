@@ -34,12 +34,36 @@ def session_params(context: int | None = None, sequences: int = 1, *, chunk: int
     for name, value in given.items():
         if value is not None:
             if not isinstance(value, int) or not 0 <= value < 1 << 32:
-                raise BadArgument(f"{name.removeprefix('n_')}: {value!r} is no number of 32 bits", ffi.BAD_ARG, "LINNET_BAD_ARG")
+                raise BadArgument(f"{name.removeprefix('n_')} must be a whole number of 0 to {(1 << 32) - 1}, not {value!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             setattr(params, name, value)
     params.k_format, params.v_format = format_number(k_format, "k_format"), format_number(v_format, "v_format")
     if when_full is not None:
         params.when_full = number_of("FULL", when_full, "when_full")
     return params
+
+
+def strings_of(given: Any, name: str) -> list[str]:
+    """A text, or a list of texts."""
+    found = [given] if isinstance(given, str) else list(given) if hasattr(given, "__iter__") else [] if given is None else None
+    if found is None or any(not isinstance(s, str) or "\0" in s for s in found):
+        raise BadArgument(f"{name} must be a text or a list of texts without a zero byte, not {given!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+    return found
+
+
+def length_of(max_tokens: Any) -> int | None:
+    """None: what is left of the context, which llama.cpp calls -1."""
+    if max_tokens is None or max_tokens == -1:
+        return None
+    if not isinstance(max_tokens, int) or not 1 <= max_tokens < 1 << 32:
+        raise BadArgument(f"max_tokens must be a whole number of 1 or more, not {max_tokens!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+    return max_tokens
+
+
+def seed_of(seed: Any) -> int:
+    """-1: a random one, as servers have it."""
+    if not isinstance(seed, int) or not -1 <= seed < 1 << 64:
+        raise BadArgument(f"seed must be a whole number of 64 bits, or -1 for a random one, not {seed!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
+    return int.from_bytes(os.urandom(7), "little") if seed == -1 else seed
 
 
 def sampling_of(given: dict[str, Any], base: ffi.Sampling | None = None) -> ffi.Sampling:
@@ -52,24 +76,36 @@ def sampling_of(given: dict[str, Any], base: ffi.Sampling | None = None) -> ffi.
         if value is None:
             continue
         if name in _SAMPLING:
+            if name == "seed":
+                value = seed_of(value)
+            elif name == "top_k" and value == -1:  # llama.cpp's way to say off
+                value = 0
             try:
                 setattr(s, name, value)
+                if _SAMPLING[name] not in (ctypes.c_float, ctypes.c_double) and getattr(s, name) != value:
+                    raise TypeError
             except TypeError:
-                raise BadArgument(f"{name}: {value!r} is no number", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
+                raise BadArgument(f"{name}: {value!r} is no number that it may be", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
         elif name == "samplers":
+            value = strings_of(value, "samplers")
             if len(value) > 16:
                 raise BadArgument("samplers: more than 16", ffi.BAD_ARG, "LINNET_BAD_ARG")
             s.n_samplers = len(value)
             for i, one in enumerate(value):
                 s.samplers[i] = number_of("SAMPLER", one, "samplers")
         elif name == "logit_bias":
+            if not hasattr(value, "items"):
+                raise BadArgument(f"logit_bias must be a dict of token ids and numbers, not {value!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             if len(value) > 128:
                 raise BadArgument("logit_bias: more than 128 tokens", ffi.BAD_ARG, "LINNET_BAD_ARG")
             s.n_logit_bias = len(value)
             for i, (token, bias) in enumerate(value.items()):
-                s.bias_tokens[i], s.biases[i] = int(token), float(bias)
+                try:
+                    s.bias_tokens[i], s.biases[i] = tokens_array([int(token)])[0][0], float(bias)
+                except (TypeError, ValueError):
+                    raise BadArgument(f"logit_bias: {token!r}: {bias!r} is no token id with a number", ffi.BAD_ARG, "LINNET_BAD_ARG") from None
         elif name == "dry_breakers":
-            data = b"".join(str(b).encode() + b"\0" for b in value)
+            data = b"".join(str(b).encode() + b"\0" for b in strings_of(value, "dry_breakers"))
             if len(data) > 128:
                 raise BadArgument("dry_breakers: more than 128 bytes", ffi.BAD_ARG, "LINNET_BAD_ARG")
             ctypes.memmove(ctypes.addressof(s) + ffi.Sampling.dry_breakers.offset, data.ljust(128, b"\0"), 128)  # an assignment ends at a zero
@@ -93,6 +129,8 @@ class Grammar:
         self._core = model._core()
         blob = _blob
         if blob is None:
+            if not isinstance(text, str):
+                raise BadArgument(f"{kind} must be text, not {text!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
             data = text.encode()
             number = number_of("GRAMMAR", kind, "kind") | (ffi.GRAMMAR_SPACED if spaced else 0)
             room, n = growing(1 << 16, ctypes.create_string_buffer, lambda room, cap, n, err: lib.grammar_compile(None, data, len(data), kind.encode(), number, room, cap, n, err))
@@ -142,19 +180,22 @@ class Lora:
 
 
 class Generation:
-    """An iterator of Pieces. When it has ended: finish_reason ("stop", "length", "cancel", "banned"), stop_string, tokens (all that are in the sequence)."""
+    """An iterator of Pieces. When it has ended: finish_reason ("stop", "length", "cancel", "banned"), stop_string, tokens (all that are in the sequence).
 
-    def __init__(self, session: Session, seq: int, params: ffi.GenerateParams, kept: Any, stops: list[str]):
-        self._session, self._seq, self._params, self._kept, self._stops = session, seq, params, kept, stops
+    logprobs, where they were asked for: of each of `tokens` its own and the likeliest ones, as Session.logprobs gives them."""
+
+    def __init__(self, session: Session, seq: int, params: ffi.GenerateParams, kept: Any, stops: list[str], n_logprobs: int | None = None):
+        self._session, self._seq, self._params, self._kept, self._stops, self._n_logprobs = session, seq, params, kept, stops, n_logprobs
         self._begun = -1  # the session's count of changes when it began
         self.tokens: list[int] = []
+        self.logprobs: list[tuple[float, list[tuple[int, float]]]] | None = None if n_logprobs is None else []
         self.finish_reason: str | None = None
         self.stop_string: str | None = None
         self.end_token: int | None = None  # the end-of-generation token that was drawn; it is not in the sequence
         self._batch = Batch()
         self._tokens, self._text = (ctypes.c_int32 * _CAP)(), ctypes.create_string_buffer(_TEXT)
         self._batch.tokens, self._batch.text = ctypes.cast(self._tokens, ctypes.POINTER(ctypes.c_int32)), ctypes.addressof(self._text)
-        self._batch.cap, self._batch.text_cap = _CAP, _TEXT
+        self._batch.cap, self._batch.text_cap = _CAP if n_logprobs is None else 1, _TEXT  # one: its row of logits is still there
         self._batch.last.size = ctypes.sizeof(ffi.Generated)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -167,8 +208,8 @@ class Generation:
         with s._working() as handle:
             if self._begun < 0:
                 call(lib.generate_begin, handle, self._seq, byref(self._params))
-                self._begun = s._changes
-            elif s._changes != self._begun:
+                self._begun = s._changes[self._seq]
+            elif s._changes[self._seq] != self._begun:
                 raise BadState("another call has changed the sequence: its generation has ended", ffi.BAD_STATE, "LINNET_BAD_STATE")
             left = s._left.value
             s._logits_at += 1
@@ -178,6 +219,8 @@ class Generation:
                 self._take()
                 raise
             text, tokens = self._take()
+            if tokens and self.logprobs is not None:
+                self.logprobs.append(s.logprobs(self._n_logprobs, tokens[0], seq=self._seq))
             if b.last.why == ffi.STOP_CANCEL and left and not s._cancels_seen():  # of an earlier Ctrl-C
                 self._params.max_tokens = max(self._params.max_tokens - len(self.tokens), 1) if self._params.max_tokens else 0
                 self._begun, b.n_before = -1, 0
@@ -187,7 +230,7 @@ class Generation:
                     self.stop_string = self._stops[b.last.stop_index]
                 if b.last.why == ffi.STOP_EOS:
                     self.end_token = b.last.eog
-                s._changes += 1
+                s._changed(self._seq)
         if not text and not tokens:
             return self.__next__()
         return Piece(text, tokens)
@@ -197,6 +240,8 @@ class Generation:
         tokens = self._tokens[:b.n_tokens]
         if b.n_back:
             del self.tokens[-b.n_back:]
+            if self.logprobs:
+                del self.logprobs[-b.n_back:]
         self.tokens += tokens
         data = ctypes.string_at(b.text, b.n_text) if b.n_text else b""
         if b.rest:
@@ -246,8 +291,8 @@ class Session:
         self._handle: ctypes.c_void_p | None = None
         self._fini, self._cancel, self._finalizing = lib.session_fini, lib.cancel, sys.is_finalizing
         self._left = ctypes.c_int()
-        self._changes = 0    # calls that end a generation
-        self._logits_at = 0  # calls that end logits
+        self._changes = [0] * 64  # of each sequence: calls that end a generation
+        self._logits_at = 0       # calls that end logits
         self._asked = self._seen = 0
         self._grammars: dict[Any, Grammar] = {}
         self._set: dict[int, Grammar] = {}
@@ -264,6 +309,11 @@ class Session:
 
     def _working(self) -> _Working:
         return _Working(self)
+
+    def _changed(self, seq: int) -> None:
+        if isinstance(seq, int) and 0 <= seq < 64:  # others the call refuses
+            self._changes[seq] += 1
+        self._logits_at += 1
 
     def _cancels_seen(self) -> bool:
         """Whether cancel() was called since it was last asked."""
@@ -328,25 +378,22 @@ class Session:
             ids, n = tokens_array(self._tokenize(prompt, seq))
             row = sized(ffi.Rows)
             row.seq, row.n_tokens, row.tokens = seq, n, ctypes.cast(ids, ctypes.POINTER(ctypes.c_int32))
-            self._changes += 1
-            self._logits_at += 1
+            self._changed(seq)
             call(lib.python_prefill, handle, byref(row), 1, on_main_thread(), byref(self._left))
         return n
 
     def prefill_batch(self, prompts: dict[int, Any]) -> None:
         """prefill() of several sequences at once, {seq: tokens or text}: the weights are read once for all of them."""
+        if not hasattr(prompts, "items"):
+            raise BadArgument("prefill_batch takes a dict, {seq: tokens or text}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             rows, kept = (ffi.Rows * max(len(prompts), 1))(), []
             for row, (seq, prompt) in zip(rows, prompts.items()):
                 ids, n = tokens_array(self._tokenize(prompt, seq))
                 kept.append(ids)
                 row.size, row.seq, row.n_tokens, row.tokens = ctypes.sizeof(ffi.Rows), seq, n, ctypes.cast(ids, ctypes.POINTER(ctypes.c_int32))
-            self._changes += 1
-            self._logits_at += 1
-            if len(prompts) == 1:
-                call(lib.python_prefill, handle, rows, 1, on_main_thread(), byref(self._left))
-            else:
-                call(lib.python_prefill, handle, rows, len(prompts), on_main_thread(), byref(self._left))
+                self._changed(seq)
+            call(lib.python_prefill, handle, rows, len(prompts), on_main_thread(), byref(self._left))
 
     def logits(self, back: int = 0, seq: int = 0) -> Any:
         """The logits of the row `back` rows before the last: float32 of shape (n_vocab,), read-only, linnet's own bytes. The array holds the session, and when another call has computed on
@@ -391,14 +438,15 @@ class Session:
         token = ctypes.c_int32()
         with self._working() as handle:
             if computes:
-                self._changes += 1
-                self._logits_at += 1
+                self._changed(seq)
             call(function, handle, seq, byref(token))
         return token.value
 
     def adapt(self, loras: Iterable[Lora | tuple[Lora, float]], seq: int = 0) -> None:
         """Gives a sequence that holds no tokens these adapters, each alone or with its scale, in place of those that it had; []: none. They stay through truncate(0)."""
-        pairs = [one if isinstance(one, tuple) else (one, 1.0) for one in loras]
+        pairs = [one if isinstance(one, tuple) else (one, 1.0) for one in ([loras] if isinstance(loras, Lora) else loras)]
+        if any(len(pair) != 2 or not isinstance(pair[0], Lora) for pair in pairs):
+            raise BadArgument("adapt takes a list of model.lora(...), each alone or in a pair with its scale", ffi.BAD_ARG, "LINNET_BAD_ARG")
         handles, scales = (ctypes.c_void_p * max(len(pairs), 1))(*[lora._handle for lora, _ in pairs]), (ctypes.c_float * max(len(pairs), 1))(*[scale for _, scale in pairs])
         with self._working() as handle:
             call(lib.lora_set, handle, seq, handles, scales, len(pairs))
@@ -418,6 +466,8 @@ class Session:
         if kind == "schema":
             text = schema_text(text)
         elif kind == "choices":
+            if isinstance(text, str):
+                raise BadArgument("choices must be a list of texts", ffi.BAD_ARG, "LINNET_BAD_ARG")
             text = json.dumps(list(text), ensure_ascii=False)
         key = (kind, text)
         found = self._grammars.pop(key, None) or Grammar(self.model, text, kind)
@@ -428,6 +478,8 @@ class Session:
 
     def hold_to(self, grammar: Grammar | None, seq: int = 0) -> None:
         """From here on what is appended to the sequence is a text of the grammar; None ends that."""
+        if grammar is not None and not isinstance(grammar, Grammar):
+            raise BadArgument(f"hold_to takes a Grammar or None, not {grammar!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             call(lib.grammar_set, handle, seq, grammar._handle if grammar else None)
             if grammar:
@@ -435,16 +487,21 @@ class Session:
             else:
                 self._set.pop(seq, None)
 
-    def generate(self, prompt: str | bytes | Iterable[int] | None = None, *, max_tokens: int | None = None, stop: str | list[str] | None = None, banned: list[str] | None = None,
+    def generate(self, prompt: str | bytes | Iterable[int] | None = None, *, max_tokens: int | None = None, stop: str | list[str] | None = None, banned: str | list[str] | None = None,
                  ignore_eos: bool = False, schema: Any = None, grammar: str | Grammar | None = None, regex: str | None = None, choices: list[str] | None = None, seq: int = 0,
-                 **sampling: Any) -> Generation:
+                 logprobs: int | None = None, **sampling: Any) -> Generation:
         """What follows the sequence (behind `prompt`, which is prefilled first): an iterator of Pieces, drawn while it is asked for more.
 
         max_tokens: None: what is left of the context. stop: strings that end it, which are not in the text. banned: strings that never come. schema: a JSON schema (dict, text) or a pydantic
-        model that the text obeys; grammar: GBNF; regex; choices: one of these texts. sampling: as in sampling(); where one is given, the others are the defaults."""
+        model that the text obeys; grammar: GBNF; regex; choices: one of these texts. logprobs: how many of the likeliest tokens stand beside each token's own logarithm in
+        Generation.logprobs, 0: none; then a piece has one token at most. sampling: as in sampling(); where one is given, the others are the defaults."""
         unknown = set(sampling) - SAMPLING_NAMES
         if unknown:
             raise TypeError(f"generate() has no argument {sorted(unknown)[0]!r}")
+        most_tokens, stops, bans = length_of(max_tokens), strings_of(stop, "stop"), strings_of(banned, "banned")
+        most = min(1024, self._core.desc.n_vocab)
+        if logprobs is not None and not (isinstance(logprobs, int) and 0 <= logprobs <= most):
+            raise BadArgument(f"logprobs must be 0 to {most}, not {logprobs!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
             held = self._grammar(schema, grammar, regex, choices)
             if sampling:
@@ -457,17 +514,15 @@ class Session:
             if held is not None or seq in self._set:
                 self.hold_to(held, seq)
             self._cancels_seen()
-            params, stops = sized(ffi.GenerateParams), [stop] if isinstance(stop, str) else list(stop or [])
-            params.max_tokens, params.ignore_eos = max_tokens or 0, int(ignore_eos)
-            if max_tokens is not None and max_tokens < 1:
-                raise BadArgument("max_tokens must be 1 or more", ffi.BAD_ARG, "LINNET_BAD_ARG")
+            params = sized(ffi.GenerateParams)
+            params.max_tokens, params.ignore_eos = most_tokens or 0, int(ignore_eos)
             kept = []
-            for name, texts in (("stop", stops), ("banned", list(banned or []))):
+            for name, texts in (("stop", stops), ("banned", bans)):
                 pointers = (ctypes.c_char_p * max(len(texts), 1))(*[t.encode() for t in texts])
                 kept.append(pointers)
                 setattr(params, name, ctypes.cast(pointers, type(getattr(params, name))))
                 setattr(params, f"n_{name}", len(texts))
-            return Generation(self, seq, params, kept, stops)
+            return Generation(self, seq, params, kept, stops, logprobs)
 
     async def agenerate(self, prompt: Any = None, **more: Any) -> AsyncIterator[Piece]:
         """generate() for asyncio: it computes on another thread."""
@@ -482,14 +537,28 @@ class Session:
 
     def fork(self, to: int, seq: int = 0, keep: int | None = None) -> None:
         """Makes sequence `to` the first `keep` tokens (None: all) of sequence `seq`, without computing or copying anything."""
+        if not isinstance(to, int) or not 0 <= to < 64:
+            raise BadArgument(f"to must be a sequence of 0 to 63, not {to!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         self._rewind(seq, to, self.length(seq) if keep is None else keep)
 
+    def _keep(self, ids: list[int], keep: int | None = None, anew: int = 1) -> int:
+        """Cuts sequence 0 back to what it has of these tokens (keep; None: it looks), but for the last `anew` of them. How many that is."""
+        if keep is None:
+            keep = 0
+            for held, wanted in zip(self.tokens(), ids):
+                if held != wanted:
+                    break
+                keep += 1
+        keep = min(keep, len(ids) - anew)
+        self.hold_to(None)
+        self.truncate(keep)
+        return keep
+
     def _rewind(self, seq: int, to: int, keep: int) -> None:
-        if keep < 0:
-            raise BadArgument("keep must be 0 or more", ffi.BAD_ARG, "LINNET_BAD_ARG")
+        if not isinstance(keep, int) or keep < 0:
+            raise BadArgument(f"keep must be a whole number of 0 or more, not {keep!r}", ffi.BAD_ARG, "LINNET_BAD_ARG")
         with self._working() as handle:
-            self._changes += 1
-            self._logits_at += 1
+            self._changed(to if to >= 0 else seq)
             call(lib.python_rewind, handle, seq, to, keep, on_main_thread(), byref(self._left))
             if to >= 0:
                 self._loras[to] = self._loras.get(seq, [])
@@ -518,8 +587,7 @@ class Session:
     def load(self, state: bytes | bytearray | memoryview | str | os.PathLike, seq: int = 0) -> None:
         """The sequence becomes the saved one, of bytes or a file; nothing is computed."""
         with self._working() as handle:
-            self._changes += 1
-            self._logits_at += 1
+            self._changed(seq)
             if isinstance(state, (bytes, bytearray, memoryview)):
                 data = bytes(state)
                 call(lib.state_load, handle, seq, data, len(data))
@@ -540,7 +608,6 @@ class Session:
         with self._lock:
             handle, self._handle = self._handle, None
             self._logits_at += 1
-            self._changes += 1
             if handle is not None:
                 self._fini(handle)
                 self._memory.free()

@@ -48,19 +48,11 @@ class Linnet(TemplateLM):
     def tok_decode(self, tokens: list[int]) -> str:
         return self.model.detokenize(tokens)
 
-    def _goes_on(self, tokens: list[int], scored: int) -> int:
-        """Makes the sequence the beginning of these tokens that it has already, so that at least the last `scored` of them are computed anew. How many it has."""
-        n, held = 0, self.session.tokens()
-        while n < min(len(held), len(tokens) - scored) and held[n] == tokens[n]:
-            n += 1
-        self.session.truncate(n)
-        return n
-
     def _score(self, context: list[int], continuation: list[int]) -> tuple[float, bool]:
         tokens = (context + continuation)[-(self.max_length + 1):]
         n = min(len(continuation), len(tokens) - 1)
         given, wanted = tokens[:-1], tokens[-n:]
-        at = self._goes_on(given, n)
+        at = self.session._keep(given, anew=n)
         total, greedy, done = 0.0, True, 0
         first = len(given) - n  # the row that speaks of wanted[0]
         while at < len(given):
@@ -100,7 +92,7 @@ class Linnet(TemplateLM):
             sampling = {"temperature": float(kwargs["temperature"])} if kwargs.get("do_sample") and "temperature" in kwargs else {"temperature": 0.0}
             sampling.update({name: kwargs[name] for name in ("top_p", "top_k", "seed") if name in kwargs})
             tokens = self.tok_encode(context)[-max(self.max_length - n, 1):] or [self.prefix_token_id]
-            self.session.prefill(tokens[self._goes_on(tokens, 1):])
+            self.session.prefill(tokens[self.session._keep(tokens):])
             stops = [until] if isinstance(until, str) else [s for s in until if s]
             generation = self.session.generate(max_tokens=n, stop=stops[:16], **sampling)
             generation.text()
