@@ -16,6 +16,7 @@
 #include "../lora.h"
 #include "../tokenizer/blob.h"
 #include "adapters.h"
+#include "audio_source.h"
 #include "ggml_types.h"
 #include "packed_cache.h"
 #include "packing.h"
@@ -460,8 +461,49 @@ Status open_to_write(const std::string& src, Options* options, Source* source, E
   return LINNET_OK;
 }
 
+// A model that hears has tensors and keys of its own, and one form.
+Status convert_audio(const std::string& src, const Options& options, const Destination& to, Error* err) {
+  if (options.plain || options.vocab_only || options.shape_only || !options.loras.empty())
+    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": a model that hears is packed whole, in linnet's own form");
+  AudioSource source;
+  LINNET_TRY(audio_source(src, &source, err));
+  GgufBuilder builder(kPackedAlignment);
+  put_audio_keys(source, &builder);
+  builder.tensor(kTokenizerTensor, {source.tokenizer.bytes.size()}, kGgmlI8, source.tokenizer.bytes.size());
+  for (const AudioSourceTensor& t : source.tensors) {
+    char name[kRoleNameBytes];
+    audio_name(t.tensor, t.layer, name);
+    if (audio_row(t.tensor).matrix())
+      LINNET_TRY(plan_packed(name, t.rows, audio_format(t, options), &builder, err));
+    else
+      builder.tensor(name, {t.rows.n}, kGgmlF32, uint64_t{t.rows.n} * 4);
+  }
+  Output out(options, builder);
+  LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
+  const std::string header = builder.header();
+  LINNET_TRY(out.write(header.data(), header.size(), err));
+  LINNET_TRY(out.write(source.tokenizer.bytes.data(), source.tokenizer.bytes.size(), err));
+  LINNET_TRY(out.pad(err));
+  Rounding rounding{options};
+  Workers workers(options.n_threads);
+  for (const AudioSourceTensor& t : source.tensors) {
+    if (audio_row(t.tensor).matrix())
+      LINNET_TRY(write_packed(t.rows, audio_format(t, options), &out, &workers, &rounding, err));
+    else
+      LINNET_TRY(write_plain(t.rows, LINNET_F32, &out, &rounding, err));
+  }
+  if (options.weight_error) *options.weight_error = rounding.result;
+  if (options.file_bytes) *options.file_bytes = builder.file_bytes();
+  if (options.notes) options.notes->insert(options.notes->end(), source.tokenizer.notes.begin(), source.tokenizer.notes.end());
+  return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
+}
+
 Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
   Options options = asked;
+  if (is_audio_source(src)) {
+    LINNET_TRY(check_options(&options, err));
+    return convert_audio(src, options, to, err);
+  }
   if (is_adapter_folder(src)) {
     ModelSpec spec;
     std::shared_ptr<void> keep;
