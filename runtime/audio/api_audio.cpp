@@ -110,6 +110,8 @@ linnet_status linnet_audio_hear(linnet_audio_session* session, const float* pcm,
   if (n_window == 0) n_window = spec.whisper() ? static_cast<size_t>(most) : n_samples;
   if (n_window > most || n_samples > n_window)
     return fail(err, LINNET_BAD_ARG, "audio: ", n_samples, " samples in a window of ", n_window, ", which may have up to ", most);
+  if (!spec.whisper() && n_window != n_samples)
+    return fail(err, LINNET_BAD_ARG, "audio: n_window is ", n_window, ": this model hears the ", n_samples, " samples alone");
   if (audio_rows_of(spec, n_window) == 0) return fail(err, LINNET_BAD_ARG, "audio: a window of ", n_window, " samples is too short");
   const Within call(session);
   LINNET_TRY(audio_hear(*session, pcm, n_samples, n_window, err));

@@ -28,11 +28,12 @@ void take_codes(Arena& arena, const QuantRoom& room, uint64_t rows, QuantRows* o
   out->sum128 = arena.take<int32_t>("activations", rows * room.groups);
 }
 
-void take_rows(Arena& arena, const Needs& needs, uint64_t all, uint64_t d, AudioRows* out) {
+// coded: rows that are quantised at once.
+void take_rows(Arena& arena, const Needs& needs, uint64_t all, uint64_t coded, uint64_t d, AudioRows* out) {
   out->x = arena.take<float>("activations", all * d);
   out->normed = arena.take<float>("activations", needs.n_rows * d);
   out->wide = arena.take<float>("activations", needs.wide);
-  take_codes(arena, needs.codes, needs.n_rows, &out->codes);
+  take_codes(arena, needs.codes, coded, &out->codes);
   take_codes(arena, needs.hidden, needs.n_rows, &out->hidden);
 }
 
@@ -53,6 +54,7 @@ void fill(linnet_audio_session& f, Arena& arena, const linnet_audio& audio, cons
 
   mel_layout(arena, spec.n_mels, p.n_threads, &f.mel);
   f.spectra = arena.take<float>("spectra", spec.n_mels ? uint64_t{2 * spec.n_audio + 2} * spec.n_mels : 0);
+  f.sums = arena.take<double>("activations", spec.whisper() ? 0 : 2 * audio_first_rows(spec));
   const uint32_t few = cpu_backend.ops->gate_up_rows;
   Needs encoder = {.n_rows = kAudioChunk, .few_rows = few, .codes = {}, .hidden = {}, .pairs = {}};
   Needs decoder = {.n_rows = kTextChunk, .few_rows = few, .codes = {}, .hidden = {}, .pairs = {}};
@@ -69,8 +71,8 @@ void fill(linnet_audio_session& f, Arena& arena, const linnet_audio& audio, cons
     audio_need(audio.decoder[i].feed_forward, spec.d_ff_decoder, &decoder);
   }
   decoder.codes.add(audio.embedding);
-  take_rows(arena, encoder, spec.n_audio, spec.d_model, &f.enc);
-  take_rows(arena, decoder, kTextChunk, spec.d_model, &f.dec);
+  take_rows(arena, encoder, spec.n_audio, audio_front_rows(spec), spec.d_model, &f.enc);
+  take_rows(arena, decoder, kTextChunk, kTextChunk, spec.d_model, &f.dec);
   const uint32_t pairs = spec.rope_dim / 2;
   f.inv_freq = arena.take<double>("activations", pairs);
   f.cos = arena.take<float>("activations", uint64_t{pairs} * spec.n_audio);

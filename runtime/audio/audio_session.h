@@ -36,8 +36,8 @@ struct linnet_audio_session {
   linnet::LogMel mel;
   float* spectra;         // (frames + 2, n_mels), a row of zeros before and behind
   float loudest;          // of all spectra
-  float* sound;           // Moonshine: of a chunk what the first two convolutions give
-  double* sums;           // (rows) of what norms over all rows sum up
+  double* sums;           // Moonshine: (rows of the first convolution, 2) of values and their squares
+  float mean, inverse;    // of all of them, and 1 / their deviation
   linnet::AudioRows enc, dec;
   double* inv_freq;       // (rope_dim / 2)
   float *cos, *sin;       // (n_audio, rope_dim / 2)

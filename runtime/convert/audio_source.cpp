@@ -99,7 +99,7 @@ AudioPlace hf_place(const AudioSpec& s, AudioTensor t, uint32_t layer) {
     case kAudioEncNormBias:
       return named(enc + "layer_norm.bias");
     case kAudioDecFfnNorm:
-      return named(dl + "final_layer_norm.weight");
+      return named(dl + (whisper ? "final_layer_norm.weight" : "final_layernorm.weight"));
     case kAudioDecFfnNormBias:
       return named(dl + "final_layer_norm.bias");
     case kAudioDecUp:

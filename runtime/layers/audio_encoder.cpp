@@ -62,6 +62,62 @@ struct Encoder : AudioWorker {
     return true;
   }
 
+  // The sound itself: tanh of the first convolution, normed over all rows and channels, then two more. What is normed is made twice, first
+  // for its sums, so that no buffer is as long as the sound.
+  bool sound() const {
+    Convolution c[3];
+    audio_convolutions(spec, c);
+    const uint32_t middle = (rows - 1) * c[2].stride + c[2].taps, all = (middle - 1) * c[1].stride + c[1].taps;
+    constexpr uint32_t kMiddle = 2 * kAudioChunk + 1, kFirst = 3 * (kMiddle - 1) + 7;  // rows that a chunk takes
+    float *const one = a.wide, *const two = one + size_t{kFirst} * c[0].n;
+    const auto first_rows = [&](uint32_t from, uint32_t n_rows) {
+      convolve(0, c[0], pass.pcm + size_t{from} * c[0].stride, n_rows, one);
+      ops.scale(w, one, c[0].n, 0, 1, n_rows, c[0].n);
+      sync();
+    };
+    for (uint32_t from = 0; from < all; from += kFirst) {
+      const uint32_t n_rows = all - from < kFirst ? all - from : kFirst;
+      look();
+      first_rows(from, n_rows);
+      for_rows(w, n_rows, [&](uint32_t i) {
+        double sum = 0, squares = 0;
+        for (uint32_t j = 0; j < c[0].n; ++j) {
+          const double v = static_cast<double>(one[size_t{i} * c[0].n + j]);
+          sum += v, squares += v * v;
+        }
+        s.sums[2 * (from + i)] = sum, s.sums[2 * (from + i) + 1] = squares;
+      });
+      sync();
+      if (stopped()) return false;
+    }
+    for_rows(w, 1, [&](uint32_t) {
+      double sum = 0, squares = 0;
+      for (uint32_t i = 0; i < all; ++i) sum += s.sums[2 * i], squares += s.sums[2 * i + 1];
+      const double n = static_cast<double>(all) * c[0].n, mean = sum / n, variance = squares / n - mean * mean;
+      s.mean = static_cast<float>(mean);
+      s.inverse = static_cast<float>(1 / __builtin_sqrt((variance > 0 ? variance : 0) + static_cast<double>(m.conv_norm.eps)));
+    });
+    sync();
+    for (uint32_t first = 0; first < rows; first += kAudioChunk) {
+      const uint32_t n = rows - first < kAudioChunk ? rows - first : kAudioChunk;
+      const uint32_t n_middle = (n - 1) * c[2].stride + c[2].taps, n_first = (n_middle - 1) * c[1].stride + c[1].taps;
+      look();
+      first_rows(first * c[2].stride * c[1].stride, n_first);
+      for_rows(w, n_first, [&](uint32_t i) {
+        float* const row = one + size_t{i} * c[0].n;
+        for (uint32_t j = 0; j < c[0].n; ++j) row[j] = (row[j] - s.mean) * s.inverse * m.conv_norm.weight[j] + m.conv_norm.bias[j];
+      });
+      sync();
+      convolve(1, c[1], one, n_middle, two);
+      gelu(two, n_middle, c[1].n);
+      float* const x = a.x + size_t{first} * stride();
+      convolve(2, c[2], two, n, x);
+      gelu(x, n, c[2].n);
+      if (stopped()) return false;
+    }
+    return true;
+  }
+
   void layer(const EncoderLayer& l) const {
     const AudioAttention& t = l.attention;
     const size_t d = stride();
@@ -136,15 +192,24 @@ struct Encoder : AudioWorker {
 
 }  // namespace
 
+uint64_t audio_first_rows(const AudioSpec& s) {
+  Convolution c[3] = {};
+  uint64_t rows = s.n_audio;
+  for (uint32_t i = audio_convolutions(s, c); i-- > 1;) rows = (rows - 1) * c[i].stride + c[i].taps;
+  return rows;
+}
+uint64_t audio_front_rows(const AudioSpec& s) { return s.whisper() ? kAudioChunk : 2 * kAudioChunk + 1; }
 uint64_t audio_front_floats(const AudioSpec& s) {
   Convolution c[3] = {};
   audio_convolutions(s, c);
-  return s.whisper() ? uint64_t{2 * kAudioChunk + 2} * c[0].n : 0;
+  if (s.whisper()) return uint64_t{2 * kAudioChunk + 2} * c[0].n;
+  const uint64_t middle = 2 * kAudioChunk + 1, first = 3 * (middle - 1) + 7;
+  return first * c[0].n + middle * c[1].n;
 }
 
 void encode_audio(Pass& pass, const Worker& w, bool, float*) {
   const Encoder e(pass, w);
-  if (!e.spectra()) return;
+  if (!(e.spec.whisper() ? e.spectra() : e.sound())) return;
   for (uint32_t i = 0; i < e.spec.n_encoder; ++i) {
     e.layer(e.m.encoder[i]);
     if (e.stopped()) return;

@@ -43,7 +43,9 @@ void audio_need(const AudioAttention& t, Needs* needs);
 // All operations of a pass.
 void encode_audio(Pass& pass, const Worker& w, bool whole, float* to);
 void decode_audio(Pass& pass, const Worker& w, bool whole, float* to);
-// Rows of the first convolution that a chunk of the encoder's rows takes, and floats of all that its convolutions make.
+// Rows that the first convolution gives at most; floats of all that convolutions make of a chunk; rows of it that are quantised at once.
+uint64_t audio_first_rows(const AudioSpec& s);
 uint64_t audio_front_floats(const AudioSpec& s);
+uint64_t audio_front_rows(const AudioSpec& s);
 
 }  // namespace linnet
