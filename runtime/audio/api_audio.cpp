@@ -1,7 +1,7 @@
 // The C ABI of models that hear: checks arguments, calls inward.
 #include "../../platform/file.h"
 #include "../params.h"
-#include "audio_session.h"
+#include "transcribe.h"
 
 using namespace linnet;
 
@@ -98,6 +98,22 @@ void linnet_audio_session_fini(linnet_audio_session* session) {
 
 void linnet_audio_cancel(linnet_audio_session* session) {
   if (session) session->cancel.store(1, std::memory_order_relaxed);
+}
+
+linnet_status linnet_transcribe(linnet_audio_session* session, const float* pcm, size_t n_samples, const linnet_transcribe_params* params,
+                                linnet_segment_fn fn, void* user, linnet_transcribed* out, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_session(*session, err));
+  if (n_samples) LINNET_NEED_ARG(pcm);
+  LINNET_TRY(check_count(n_samples, sizeof *pcm, "transcribe: n_samples", err));
+  linnet_transcribe_params p;
+  LINNET_TRY(read_params(params, "transcribe", &p, err));
+  if (out) LINNET_TRY(check_out(out, "transcribe", err));
+  const Within call(session);
+  linnet_transcribed done = {};
+  const Status status = transcribe(*session, pcm, n_samples, p, fn, user, &done, err);
+  if (out && done.size) LINNET_TRY(write_out(done, out, "transcribe", err));
+  return status;
 }
 
 linnet_status linnet_audio_hear(linnet_audio_session* session, const float* pcm, size_t n_samples, size_t n_window, const float** states,

@@ -86,6 +86,7 @@ void fill(linnet_audio_session& f, Arena& arena, const linnet_audio& audio, cons
   f.logits_stride = row_floats(spec.n_vocab);
   f.logits = arena.take<float>("logits", uint64_t{p.n_beams} * f.logits_stride);
   f.lengths = arena.take<uint32_t>("sequences", 2 * p.n_beams);
+  transcribe_layout(arena, audio, p.n_beams, f.logits_stride, &f.transcriber);
   f.host = {};
   const SessionPlan session = {.n_chunk = kAudioChunk,
                                .n_sequences = 2 * p.n_beams,
@@ -224,7 +225,7 @@ Status audio_hear(linnet_audio_session& s, const float* pcm, size_t n, size_t n_
   return LINNET_OK;
 }
 
-Status audio_read(linnet_audio_session& s, const TextRows* in, uint32_t n_in, Error* err) {
+Status audio_read(linnet_audio_session& s, const TextRows* in, uint32_t n_in, Error* err, void (*score)(void* arg, uint32_t row), void* arg) {
   const AudioSpec& spec = s.audio->spec;
   const uint32_t pairs = spec.rope_dim / 2;
   uint32_t rows = 0, logit_rows[kMostBeams], n_cross = 0;
@@ -256,6 +257,7 @@ Status audio_read(linnet_audio_session& s, const TextRows* in, uint32_t n_in, Er
   pass.n_cross = n_cross;
   pass.n_logits = n_in;
   pass.logit_rows = logit_rows;
+  pass.score = score, pass.arg = arg;
   const Status status = run(s, pass, err);
   for (uint32_t i = 0; i < n_in; ++i) {
     const uint32_t length = s.lengths[in[i].seq];

@@ -23,6 +23,8 @@ struct AudioRows {
 
 }  // namespace linnet
 
+#include "transcriber.h"
+
 // The type that linnet_audio.h leaves opaque.
 struct linnet_audio_session {
   const linnet_audio* audio;
@@ -50,6 +52,7 @@ struct linnet_audio_session {
   uint32_t* lengths;      // (2 * n_beams) tokens of each text
   std::atomic<uint32_t> cancel;
   uint32_t within, process;
+  linnet::Transcriber transcriber;
   linnet::Arena arena;
 };
 
@@ -72,7 +75,9 @@ struct TextRows {
   const int32_t* tokens;
 };
 // Appends tokens to texts, at most kTextChunk in all, each text once, and computes the logits of the last row of each, in their order.
-Status audio_read(linnet_audio_session& s, const TextRows* rows, uint32_t n_rows, Error* err);
+// score (may be nullptr): called for each row of logits when they are there, by any thread.
+Status audio_read(linnet_audio_session& s, const TextRows* rows, uint32_t n_rows, Error* err, void (*score)(void* arg, uint32_t row) = nullptr,
+                  void* arg = nullptr);
 // `to` becomes what `from` is; and an empty text.
 void audio_fork(linnet_audio_session& s, uint32_t from, uint32_t to);
 void audio_clear(linnet_audio_session& s, uint32_t seq);

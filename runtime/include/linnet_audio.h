@@ -15,6 +15,7 @@
 #define LINNET_AUDIO_H
 
 #include "linnet.h"
+#include "linnet_device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +62,84 @@ LINNET_CALL linnet_status linnet_audio_session_init(linnet_audio_session** out, 
 LINNET_API void linnet_audio_session_fini(linnet_audio_session* session); /* joins the threads; NULL is fine */
 /* Stops the running call of this session soon. Any thread or signal handler. */
 LINNET_API void linnet_audio_cancel(linnet_audio_session* session);
+
+/* ---- texts ------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum linnet_audio_task LINNET_OF_UINT32 {
+  LINNET_AUDIO_DEFAULT = 0, /* as LINNET_AUDIO_TRANSCRIBE */
+  LINNET_AUDIO_TRANSCRIBE = 1,
+  LINNET_AUDIO_TRANSLATE = 2 /* to English; models with several languages alone */
+} LINNET_32_BITS linnet_audio_task;
+
+/* A word, or several, that is likelier than the model thinks: what was said of it so far is looked for at the end of the text. */
+typedef struct linnet_hot_word {
+  uint32_t size;
+  float bias;       /* added to the logits of its tokens, 0.1 and more make a difference; -100..100 */
+  const char* text; /* n_bytes of UTF-8, as it is written: a space goes before it */
+  size_t n_bytes;   /* 1..255 */
+} linnet_hot_word;
+
+/* What is said of a field at 0 is the default. The checks and their numbers are those that Whisper was published with. */
+typedef struct linnet_transcribe_params {
+  uint32_t size;
+  uint32_t task;             /* linnet_audio_task */
+  char language[8];          /* code, "de"; "": found out by the first window; of a model of English alone nothing else than "en" */
+  uint32_t n_beams;          /* 1 .. those of the session; default all of them */
+  uint32_t timestamps;       /* linnet_switch (linnet_device.h); default on where the model has them: without, a window is one segment */
+  uint32_t previous;         /* linnet_switch: windows see the text before them; default on where there are timestamps */
+  uint32_t n_tokens;         /* most tokens of a window; default half of n_text */
+  uint32_t n_temperatures;   /* of `temperatures`; default 6: 0, 0.2, .. 1: where a check fails the next one is tried, drawing at random */
+  const float* temperatures; /* 0..2; of 0 the likeliest text is looked for */
+  uint64_t seed;
+  float compression_ratio; /* text that is packed better repeats itself, default 2.4; negative: not checked */
+  float logprob;           /* of a token on average: less is no good, default -1; positive: not checked */
+  float no_speech;         /* probability beyond which a window without a good text is silence, default 0.6; negative: not checked */
+  uint32_t short_windows;  /* linnet_switch: the last window is as long as the sound and a second, not 30 s; default off. Whisper was not
+                              trained for it; what it gains and loses stands in docs/audio.md */
+  const char* prompt;      /* n_prompt bytes of text as if it had been said before, of which the last tokens that fit count */
+  size_t n_prompt;         /* at most 4096 */
+  const linnet_hot_word* hot_words;
+  uint32_t n_hot_words; /* at most 256, of 1024 tokens in all */
+  uint32_t reserved;    /* 0 */
+} linnet_transcribe_params;
+
+/* A word of a segment. */
+typedef struct linnet_audio_word {
+  uint32_t from, n_bytes; /* of the segment's text */
+  float confidence;       /* mean probability of its tokens, 0..1 */
+} linnet_audio_word;
+
+/* What was said in a piece of the sound. Borrowed during the call of linnet_segment_fn. */
+typedef struct linnet_segment {
+  uint32_t size, index;
+  uint64_t first_sample, end_sample;
+  const char* text; /* n_bytes of UTF-8, without spaces at its ends */
+  size_t n_bytes;
+  const linnet_audio_word* words; /* n_words; characters of languages without spaces are words in groups */
+  uint32_t n_words;
+  uint32_t n_tokens;
+  const int32_t* tokens; /* with timestamps */
+  float confidence;      /* mean probability of its tokens */
+  /* Of the window that it is from: */
+  float logprob, no_speech, compression_ratio, temperature;
+  const char* language; /* "" where the model says none */
+} linnet_segment;
+/* Non-zero ends the call (LINNET_CANCELLED). */
+typedef int (*linnet_segment_fn)(void* user, const linnet_segment* segment);
+
+typedef struct linnet_transcribed {
+  uint32_t size; /* set by the caller */
+  uint32_t n_segments, n_windows;
+  uint32_t n_failed; /* windows of whose texts none passed the checks: the last one counts */
+  uint64_t n_tokens; /* drawn, of all tries and beams */
+  char language[8];
+} linnet_transcribed;
+
+/* Text of n_samples, window by window, each beginning where the last whole segment before it ended; fn gets a segment as soon as it is
+ * certain, on the caller's thread. out may be NULL. After an error segments that were passed stand. */
+LINNET_CALL linnet_status linnet_transcribe(linnet_audio_session* session, const float* pcm, size_t n_samples,
+                                            const linnet_transcribe_params* params, linnet_segment_fn fn, void* user, linnet_transcribed* out,
+                                            linnet_error* err);
 
 /* ---- its parts, for those who decode themselves --------------------------------------------------------------------------- */
 

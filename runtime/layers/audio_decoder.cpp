@@ -55,6 +55,9 @@ void decode_audio(Pass& pass, const Worker& w, bool, float* to) {
   }
   d.sync();
   ops.gemm(w, m.embedding, a.normed, n, &in, pass.n_logits, nullptr, false, to, s.logits_stride);
+  if (!d.pass.score) return;
+  d.sync();
+  for_rows(w, pass.n_logits, [&](uint32_t i) { d.pass.score(d.pass.arg, i); });
 }
 
 }  // namespace linnet

@@ -12,6 +12,8 @@ struct AudioPass : Pass {
   // Of the decoder.
   uint32_t n_cross = 0;
   const uint32_t* logit_rows = nullptr;
+  void (*score)(void* arg, uint32_t row) = nullptr;
+  void* arg = nullptr;
   AudioPass(linnet_audio_session& session, uint32_t rows, void (*compute)(Pass&, const Worker&, bool, float*));
 };
 
