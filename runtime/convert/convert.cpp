@@ -624,7 +624,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
     Options in_memory = options;
     in_memory.mtp = false;  // what nothing reads takes none
     if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain ||
-        !options.loras.empty() || is_adapter_folder(path))
+        !options.loras.empty() || is_adapter_folder(path) || is_audio_source(path))
       LINNET_TRY(convert(path, in_memory, {nullptr, &out->image}, err));
     else
       LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));
