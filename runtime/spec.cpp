@@ -608,6 +608,9 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
     return fail(err, LINNET_UNSUPPORTED, file.label, ": a plain GGUF file, not packed for linnet: run `linnet convert` on it");
   if (version.type != kGgufU32 || version.u == 0)
     return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
+  GgufValue kind;
+  if (file.key("linnet.audio.kind", &kind))
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": a model that hears, not one of language: linnet_audio.h and `linnet transcribe` read it");
   if (version.u > kLayoutVersion)
     return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
                 kLayoutVersion);

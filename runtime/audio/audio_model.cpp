@@ -205,6 +205,8 @@ Status audio_init(linnet_audio** out, void* mem, size_t bytes, linnet_view view,
   m->profile = profile;
   m->encoder = p.encoder;
   m->decoder = p.decoder;
+  for (uint32_t i = 0; i < spec.n_encoder; ++i) new (&m->encoder[i]) EncoderLayer{};
+  for (uint32_t i = 0; i < spec.n_decoder; ++i) new (&m->decoder[i]) DecoderLayer{};
   m->arena = arena;
   LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
   m->suppressed = p.suppressed;

@@ -208,6 +208,8 @@ void audio_fork(linnet_audio_session& s, uint32_t from, uint32_t to) {
 
 Status audio_hear(linnet_audio_session& s, const float* pcm, size_t n, size_t n_window, Error* err) {
   const uint32_t rows = audio_rows_of(s.audio->spec, n_window);
+  if (n && s.audio->kernels.t.amax_bits(pcm, static_cast<uint32_t>(n)) >= 0x7F800000u)
+    return fail(err, LINNET_NOT_FINITE, "audio: a sample is infinite or NaN");
   for (uint32_t i = 0; i < audio_texts(s); ++i) audio_clear(s, i);
   s.n_states = 0;
   for (KvCache* kv : {&s.heard, &s.cross}) {

@@ -94,14 +94,14 @@ Status open_ct2(const std::string& folder, StoredTensors* out, std::shared_ptr<v
     const uint64_t rows = v.shape.empty() ? 1 : v.shape[0];
     const bool codes = !v.shape.empty() && (v.type == kI8 || v.type == kI16);
     if (!codes) {
-      (*out)[key] = {v.shape, kTypes[v.type].name, [v, file](uint64_t first, uint64_t count, float* to) {
+      (*out)[key] = {v.shape, kTypes[v.type].name, [v = v, file](uint64_t first, uint64_t count, float* to) {
                        for (uint64_t i = 0; i < count; ++i) to[i] = value(v, first + i);
                      }};
       continue;
     }
     if (scales == all.end() || scales->second.count != rows || v.count % rows || scales->second.type != kF32) continue;  // no weights
     // Codes are the weights times their row's scale.
-    (*out)[key] = {v.shape, kTypes[v.type].name, [v, s = scales->second, file, each = v.count / rows](uint64_t first, uint64_t count, float* to) {
+    (*out)[key] = {v.shape, kTypes[v.type].name, [v = v, s = scales->second, file, each = v.count / rows](uint64_t first, uint64_t count, float* to) {
                      for (uint64_t i = 0; i < count; ++i) to[i] = value(v, first + i) / value(s, (first + i) / each);
                    }};
   }

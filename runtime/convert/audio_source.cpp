@@ -345,7 +345,7 @@ Status from_folder(const std::string& folder, AudioSource* out, Error* err) {
   StoredTensors stored;
   for (const auto& [name, t] : tensors) {
     if (t.format == LINNET_FORMAT_DEFAULT) continue;  // missed where it is needed
-    stored[name] = {t.shape, t.dtype, [t](uint64_t first, uint64_t count, float* to) { safetensors_read(t, first, count, to); }};
+    stored[name] = {t.shape, t.dtype, [t = t](uint64_t first, uint64_t count, float* to) { safetensors_read(t, first, count, to); }};
   }
   return add_tensors(stored, hf_place, out, err);
 }
