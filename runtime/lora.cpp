@@ -7,12 +7,27 @@ namespace linnet {
 uint32_t lora_slot(Role role, uint32_t layer, const ModelSpec& spec) {
   for (uint32_t i = 0; i < kLoraRolesOfLayer; ++i) {
     if (kLoraRoles[i] != role) continue;
-    const LayerSpec l = layer_spec(spec, layer);
-    const bool of_mixer = role_row(role).part == kPartAttention;
-    const bool known = of_mixer ? l.mixer == kMixerAttention : l.feed_forward == kFeedForwardDense;
+    // Kimi's q, k and v of a delta net are matrices of their own.
+    const bool known = !(role == kDeltaIn && spec.delta_by_key);
     return known && layer < spec.n_layers && role_present(role, layer, spec) ? 1 + layer * kLoraRolesOfLayer + i : 0;
   }
   return 0;
+}
+
+LoraOrders lora_orders(const ModelSpec& spec, Role role, uint32_t layer, uint32_t orders) {
+  LoraOrders o;
+  const LayerSpec l = layer_spec(spec, layer);
+  const bool own_heads = l.mixer == kMixerAttention || l.mixer == kMixerAttentionMamba;
+  if (orders & kLoraPairs && own_heads && (role == kAttnQ || role == kAttnK)) o.head = l.head_dim;
+  if (role == kAttnKvA) o.rope = spec.qk_rope_dim, o.n = role_n(role, layer, spec);
+  if (!(orders & kLoraTiled) || spec.delta_tiled || spec.delta_by_key || spec.delta_value_heads == spec.delta_key_heads) return o;
+  const bool of_one = role == kDeltaBeta || role == kDeltaAlpha;
+  if (role != kDeltaIn && role != kDeltaGate && role != kDeltaOut && !of_one) return o;
+  o.tiled_heads = spec.delta_value_heads, o.tiled_by = spec.delta_key_heads;
+  o.tiled_dim = of_one ? 1 : spec.delta_value_dim;
+  o.tiled_from = role == kDeltaIn ? 2 * spec.delta_key_heads * spec.delta_key_dim : 0;
+  o.of_inputs = role == kDeltaOut;
+  return o;
 }
 uint32_t lora_slots(const ModelSpec& spec) { return 1 + spec.n_layers * kLoraRolesOfLayer; }
 

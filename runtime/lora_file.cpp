@@ -85,18 +85,22 @@ struct Roles {
 // What a name in a layer stands for. Of several they lie one below the other, each with the rows that it has.
 Roles roles_of(std::string_view rest, uint32_t layer, const ModelSpec& spec, uint64_t rows) {
   const auto is = [&](const char* name) { return same_text(rest, name); };
-  if (is("attn_qkv.weight")) return {{kAttnQ, kAttnK, kAttnV}, 3};
+  if (is("attn_qkv.weight") && !role_present(kDeltaIn, layer, spec)) return {{kAttnQ, kAttnK, kAttnV}, 3};
+  // llama.cpp's files have Mamba's steps below the rest.
+  if (is("ssm_in.weight") && role_present(kMambaIn, layer, spec) &&
+      rows == uint64_t{role_n(kMambaIn, layer, spec)} + role_n(kMambaDt, layer, spec))
+    return {{kMambaIn, kMambaDt}, 2};
   // Gate and up in one, as some families' files have them.
   if (is("ffn_up.weight") && role_present(kFfnGate, layer, spec) && rows == 2 * uint64_t{role_n(kFfnUp, layer, spec)})
     return {{kFfnGate, kFfnUp}, 2};
+  Roles one = {{}, 0};  // several kinds of layers may have the name
   for (const Role r : kLoraRoles)
-    if (is(role_row(r).name)) return {{r}, 1};
-  return {{}, 0};
+    if (is(role_row(r).name) && (one.n == 0 || role_present(r, layer, spec))) one = {{r}, 1};
+  return one;
 }
 
 Status refuse_name(const Gguf& file, std::string_view name, Error* err) {
-  return fail(err, LINNET_UNSUPPORTED, file.label, ": tensor '", name,
-              "': adapters are computed of q, k, v, gate and output of attention and of gate, up and down of feed-forward steps alone");
+  return fail(err, LINNET_UNSUPPORTED, file.label, ": tensor '", name, "': ", kLoraMatrices);
 }
 
 }  // namespace
@@ -158,7 +162,7 @@ Status lora_tensors(LoraFile* in, void* arg, Status (*fn)(void* arg, const LoraT
     for (uint32_t r = 0; r < roles.n; ++r) {
       t.role = roles.role[r];
       t.n = role_n(t.role, t.layer, spec);
-      t.head = in->pairs && (t.role == kAttnQ || t.role == kAttnK) ? layer_spec(spec, t.layer).head_dim : 0;
+      t.order = lora_orders(spec, t.role, t.layer, in->orders);
       LINNET_TRY(fn(arg, t, err));
       t.first += t.n;
     }
@@ -180,14 +184,14 @@ struct Placing {
 };
 
 // Rows of floats into panels of 16.
-void put_row(float* panels, uint32_t k, uint32_t row, const float* values) {
+void put_row(float* panels, uint32_t k, uint32_t row, const float* values, const LoraOrders& order) {
   float* to = panels + size_t{row / kPanel} * k * kPanel + row % kPanel;
-  for (uint32_t i = 0; i < k; ++i) to[size_t{i} * kPanel] = values[i];
+  for (uint32_t i = 0; i < k; ++i) to[size_t{i} * kPanel] = values[order.column(i)];
 }
 
 // What a row of q or k was multiplied with when the model was packed.
 float key_factor(const linnet_model& m, const LoraTensors& t, uint32_t row) {
-  if (!m.key_exponents || (t.role != kAttnQ && t.role != kAttnK)) return 1;
+  if (!m.key_exponents || (t.role != kAttnQ && t.role != kAttnK) || layer_spec(m.spec, t.layer).mixer == kMixerLatent) return 1;
   size_t at = 0;
   for (uint32_t i = 0; i < t.layer; ++i) {
     const LayerSpec l = layer_spec(m.spec, i);
@@ -226,7 +230,7 @@ Status place(void* arg, const LoraTensors& t, Error* err) {
         if (!finite(p.row[j]))
           return fail(err, LINNET_BAD_FILE, p.file.label, ": tensor '", is_a ? t.a.name : t.b.name, "' holds a value that is not finite");
       }
-      put_row(is_a ? a : b, k, i, p.row);
+      put_row(is_a ? a : b, k, i, p.row, is_a ? t.order : LoraOrders{});
     }
   }
   p.lora->parts[slot] = {{LINNET_F32, t.rank, t.k, a, nullptr}, {LINNET_F32, t.n, t.rank, b, nullptr}, t.scale};
@@ -293,7 +297,7 @@ Status run(Arena& arena, const linnet_model& model, linnet_view view, linnet_lor
     if (file.key("general.name", &v) && v.type == kGgufString) copy_text(v.text, lora.name);
   }
   Placing placing = {arena, model, file, out ? parts.lora : nullptr, taken, parts.row};
-  LoraFile in = {file, model.spec, model.family, model.gguf_pairs};
+  LoraFile in = {file, model.spec, model.family, model.gguf_orders};
   LINNET_TRY(lora_tensors(&in, &placing, place, err));
   if (!out) return LINNET_OK;
   linnet_lora_desc& d = parts.lora->desc;

@@ -261,10 +261,11 @@ void read_adapters(const Gguf& file, linnet_model* m) {
     const LayerSpec l = layer_spec(m->spec, i);
     n += uint64_t{l.n_kv_heads} * l.head_dim;
   }
-  if (v.type != kGgufArray || v.array_type != kGgufU8 || (v.count && v.count != n) || pairs.type != kGgufU32 || pairs.u > 1)
+  if (v.type != kGgufArray || v.array_type != kGgufU8 || (v.count && v.count != n) || pairs.type != kGgufU32 ||
+      pairs.u > (kLoraPairs | kLoraTiled))
     return;  // not of these layers: adapters are refused
   if (v.count) m->key_exponents = reinterpret_cast<const uint8_t*>(v.raw.data());
-  m->gguf_pairs = pairs.u != 0;
+  m->gguf_orders = static_cast<uint32_t>(pairs.u);
   if (!file.key("general.architecture", &v) || v.type != kGgufString || v.text.size() >= sizeof m->family) return;
   std::memcpy(m->family, v.text.data(), v.text.size());
   m->adapters = true;

@@ -48,7 +48,8 @@ struct linnet_model {
   uint8_t* tokenizer_blob;
   char name[128], family[32];    // family: general.architecture of its file
   const uint8_t* key_exponents;  // as kLoraExponentsKey has them, or nullptr
-  bool adapters, gguf_pairs;     // the file says how adapters fit (lora.h); whether those in GGUF have pairs where it has halves
+  bool adapters;                 // the file says how adapters fit (lora.h)
+  uint32_t gguf_orders;          // LoraOrder: where those in GGUF lie in another order
   linnet::ChatFormat chat;
   uint64_t n_params, weight_bytes, layer_embd_bytes, decode_bytes, matrix_ops, head_ops;
   double bits[linnet::kPartCount];  // per weight

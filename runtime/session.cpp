@@ -114,7 +114,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
   a->wide = arena.take<float>("activations", needs.wide);
-  a->streams.apart = c * a->d_stride;
+  a->streams.apart = p.n_chunk * a->d_stride;
   a->streams.x = arena.take<float>("activations", spec.streams * a->streams.apart);
   a->streams.router = arena.take<float>("activations", spec.streams ? c * kPanel : 0);
   a->layer_in = arena.take<float>("activations", layer_in);

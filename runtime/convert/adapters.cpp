@@ -143,11 +143,12 @@ Status find_shares(const SafetensorsTensors& tensors, const PeftConfig& config, 
     for (uint32_t i = 0; i < arch->names->n_tensors; ++i) {
       const HfTensor& entry = arch->names->tensors[i];
       if (std::strcmp(entry.name, found->name) != 0 || !role_row(entry.role).matrix()) continue;
+      if (entry.rows == HfRows::kPart)
+        return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name, "': ", kLoraMatrices,
+                    ", nor of what is a part of a matrix here");
       const bool there = role_present(entry.role, layer, spec);
       if (there && !lora_slot(entry.role, layer, spec))
-        return fail(
-            err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name,
-            "': adapters are computed of q, k, v, gate and output of attention and of gate, up and down of feed-forward steps alone");
+        return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name, "': ", kLoraMatrices);
       if (!there) continue;
       const uint32_t n = role_n(entry.role, layer, spec);
       Share s = {entry.role, layer, n, rank, map_rows(entry, spec, layer, n), &tensor, &other->second, scale_of(config, module, rank)};
@@ -162,11 +163,13 @@ Status find_shares(const SafetensorsTensors& tensors, const PeftConfig& config, 
   return out->empty() ? fail(err, LINNET_BAD_FILE, kTensors, ": holds no tensors") : LINNET_OK;
 }
 
-// Whether GGUF files of the family have the rows of q and k as pairs.
-bool family_has_pairs(const ModelSpec& s) {
-  ModelSpec halves = s;
-  halves.rope_kind = kRopeHalves;
-  return adapters_have_pairs(halves);
+// A model as its family's checkpoints have it, and what GGUF files have in another order.
+ModelSpec as_published(const ModelSpec& s, uint32_t* orders) {
+  ModelSpec published = s;
+  published.rope_kind = kRopeHalves;
+  published.delta_tiled = 0;
+  *orders = adapter_orders(published);
+  return published;
 }
 
 uint32_t type_of(Format f) { return f == LINNET_F32 ? kGgmlF32 : f == LINNET_F16 ? kGgmlF16 : kGgmlBF16; }
@@ -187,16 +190,19 @@ float beside(const Share& s, float alpha) { return static_cast<float>(s.scale * 
 
 Status put_share(const Share& s, const ModelSpec& spec, float by, Format b_format, Output* out, Error* err) {
   const uint32_t k = role_k(s.role, s.layer, spec);
-  std::vector<float> row(std::max(k, s.rank));
+  uint32_t family = 0;
+  const ModelSpec published = as_published(spec, &family);
+  const LoraOrders order = lora_orders(published, s.role, s.layer, family);
+  std::vector<float> row(std::max(k, s.rank)), turned(k);
   for (uint32_t r = 0; r < s.rank; ++r) {
     safetensors_read(*s.a, uint64_t{r} * k, k, row.data());
-    LINNET_TRY(put_values(row.data(), k, s.a->format, out, err));
+    for (uint32_t j = 0; j < k; ++j) turned[order.column(j)] = row[j];
+    LINNET_TRY(put_values(turned.data(), k, s.a->format, out, err));
   }
   LINNET_TRY(out->pad(err));
-  const bool turned = family_has_pairs(spec) && (s.role == kAttnQ || s.role == kAttnK);
-  const uint32_t head = layer_spec(spec, s.layer).head_dim, half = head / 2;
-  for (uint32_t i = 0; i < s.n; ++i) {
-    const uint32_t in_role = turned ? i - i % head + i % head / 2 + i % 2 * half : i;
+  std::vector<uint32_t> rows(s.n);  // of the role, by their places in the file
+  for (uint32_t i = 0; i < s.n; ++i) rows[order.row(i)] = i;
+  for (const uint32_t in_role : rows) {
     safetensors_read(*s.b, uint64_t{s.map.at ? s.map.at(in_role) : in_role} * s.rank, s.rank, row.data());
     for (uint32_t r = 0; r < s.rank; ++r) row[r] *= by;
     LINNET_TRY(put_values(row.data(), s.rank, b_format, out, err));
@@ -242,7 +248,11 @@ Status merge_matrix(void* arg, const LoraTensors& l, Error* err) {
     if (other.role == l.role && other.layer == l.layer) t = &other;
   if (!t) return fail(err, LINNET_BAD_FILE, m.file->label, ": tensor '", l.a.name, "': the model has no such matrix");
   const auto a = std::make_shared<std::vector<float>>(size_t{l.rank} * l.k);
-  for (uint32_t r = 0; r < l.rank; ++r) lora_values(l.a, r, a->data() + size_t{r} * l.k);
+  std::vector<float> row(l.k);
+  for (uint32_t r = 0; r < l.rank; ++r) {
+    lora_values(l.a, r, row.data());
+    for (uint32_t j = 0; j < l.k; ++j) (*a)[size_t{r} * l.k + j] = row[l.column_of(j)];
+  }
   // Their own codes no longer hold them.
   t->exact_rows = nullptr, t->gguf_blocks = nullptr, t->outer = nullptr, t->panel = nullptr, t->order = nullptr;
   t->exact = {}, t->gguf_format = t->own = LINNET_FORMAT_DEFAULT, t->quantised = false;
@@ -346,7 +356,7 @@ Status merge_adapters(Source* source, const Options& options, Error* err) {
     }
     const std::string family = family_of(source->spec);
     Merge merge = {source, file, scale};
-    LoraFile in = {*file->gguf, source->spec, family, adapters_have_pairs(source->spec)};
+    LoraFile in = {*file->gguf, source->spec, family, adapter_orders(source->spec)};
     LINNET_TRY(lora_tensors(&in, &merge, merge_matrix, err));
   }
   return LINNET_OK;

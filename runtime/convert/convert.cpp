@@ -149,7 +149,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
       if (s.layer_values[f]) b->u32s(std::string("linnet.layer.") + kLayerFields[f].name, layer_values(s, f));
     if (s.n_layers > 0 && source.adapters) {
       b->bytes(kLoraExponentsKey, {reinterpret_cast<const char*>(source.key_exponents.data()), source.key_exponents.size()});
-      b->u32(kLoraPairsKey, adapters_have_pairs(s));
+      b->u32(kLoraPairsKey, adapter_orders(s));
     }
   }
   put_tokenizer(source, options.plain, b);

@@ -11,6 +11,7 @@
 
 #include "../../platform/folder.h"
 #include "../architectures.h"
+#include "../lora.h"
 
 namespace linnet::convert {
 namespace {
@@ -544,9 +545,11 @@ void halves_from_pairs(SourceTensor* t, uint32_t head_dim) {
   reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i % half * 2 + i / half; });
 }
 
-bool adapters_have_pairs(const ModelSpec& s) {
+uint32_t adapter_orders(const ModelSpec& s) {
   const Architecture* a = architecture_by_hf(s.architecture);
-  return a && a->rope_hf == kRopeHalves && a->rope_gguf == kRopePairs && s.rope_kind != kRopePairs && s.head_dim % 2 == 0;
+  if (!a) return 0;
+  const bool pairs = a->rope_hf == kRopeHalves && a->rope_gguf == kRopePairs && s.rope_kind != kRopePairs && s.head_dim % 2 == 0;
+  return (pairs ? kLoraPairs : 0u) | (a->form.tiled ? kLoraTiled : 0u);
 }
 
 std::vector<double> llama3_divisors(const ModelSpec& spec) {

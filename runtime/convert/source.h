@@ -211,8 +211,8 @@ double yarn_grown(const ModelSpec& spec, double mscale);
 // biases alone.
 void pairs_from_halves(SourceTensor* t, uint32_t head_dim);
 void halves_from_pairs(SourceTensor* t, uint32_t head_dim);
-// Whether GGUF files of the family have them in that order, and this model has not.
-bool adapters_have_pairs(const ModelSpec& spec);
+// LoraOrder: what GGUF files of the family have in another order than this model.
+uint32_t adapter_orders(const ModelSpec& spec);
 
 // Row i of a role is row `at(i)` of the stored tensor, which has n rows in all.
 struct RowMap {

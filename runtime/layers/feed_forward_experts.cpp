@@ -105,10 +105,10 @@ void run_experts(Decoder& d, const Experts& t, const QuantRows& in, bool shared,
   if (gates) ops.gemm_experts(w, t.gate, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.gate_bias, pair_gate, expert_row);
   ops.gemm_experts(w, t.up, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.up_bias, pair_up, expert_row);
   if (shared) {
-    if (gates) ops.gemm(w, t.shared_gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, ff_row);
-    ops.gemm(w, t.shared_up, a.normed, a.d_stride, &in, m, nullptr, false, up, ff_row);
+    if (gates) d.gemm(t.shared_gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, ff_row);
+    d.gemm(t.shared_up, a.normed, a.d_stride, &in, m, nullptr, false, up, ff_row);
   }
-  ops.sync(w);
+  d.sync();
 
   QuantRows pair_hidden = quant_rows(a.pair_q, t.down), hidden = quant_rows(a.codes, t.shared_down);
   ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gates ? pair_gate : pair_up, gates ? pair_up : nullptr, expert_row,
@@ -119,8 +119,8 @@ void run_experts(Decoder& d, const Experts& t, const QuantRows& in, bool shared,
   ops.sync(w);
   ops.gemm_experts(w, t.down, spec.n_experts, a.pairs, pair_gate, expert_row, &pair_hidden, t.down_bias, a.pair_rows, a.d_stride);
   const bool gated = t.shared_weight.panels;
-  if (shared) ops.gemm(w, t.shared_down, gate, ff_row, &hidden, m, nullptr, sum && !gated, gated ? a.normed : to, a.d_stride);
-  ops.sync(w);
+  if (shared) d.gemm(t.shared_down, gate, ff_row, &hidden, m, nullptr, sum && !gated, gated ? a.normed : to, a.d_stride);
+  d.sync();
   ops.combine(w, a.pair_rows, a.d_stride, m, spec.d_model, spec.n_active, a.pairs, !weigh_input, a.normed, gated ? a.shared_gate : nullptr,
               kPanel, sum || (shared && !gated), to);
   ops.sync(w);
@@ -137,15 +137,15 @@ void run_beside(Decoder& d, const Experts& t, const Norm& ffn_norm, uint32_t lay
   float* gate = a.wide;  // (m, shared_ff)
   float* up = gate + d.m * ff_row;
   const QuantRows in = d.norm(ffn_norm, t.shared_gate);
-  ops.gemm(w, t.shared_gate, a.normed, a.d_stride, &in, d.m, nullptr, false, gate, ff_row);
-  ops.gemm(w, t.shared_up, a.normed, a.d_stride, &in, d.m, nullptr, false, up, ff_row);
-  ops.sync(w);
+  d.gemm(t.shared_gate, a.normed, a.d_stride, &in, d.m, nullptr, false, gate, ff_row);
+  d.gemm(t.shared_up, a.normed, a.d_stride, &in, d.m, nullptr, false, up, ff_row);
+  d.sync();
   QuantRows hidden = quant_rows(a.codes, t.shared_down);
   ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, ff_row, d.m, spec.shared_ff, gate,
               hidden.q ? &hidden : nullptr);
   ops.sync(w);
-  ops.gemm(w, t.shared_down, gate, ff_row, &hidden, d.m, nullptr, false, a.branch, a.d_stride);
-  ops.sync(w);
+  d.gemm(t.shared_down, gate, ff_row, &hidden, d.m, nullptr, false, a.branch, a.d_stride);
+  d.sync();
   const auto norm = [&](const float* weight) { return Norm{weight, nullptr, spec.norm, d.eps()}; };
   ops.norm(w, a.branch, a.d_stride, norm(t.shared_post_norm), d.m, spec.d_model, a.branch, nullptr);
   d.norm(norm(t.router_norm), t.router);

@@ -41,8 +41,8 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* const in = a.wide;            // (m, 3 * d_model)
   float* const y = in + d.m * in_row;  // (m, d_model)
   const QuantRows rows = d.norm(l.attn_norm, t.in);
-  d.ops.gemm(d.w, t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, in_row);
-  d.ops.sync(d.w);
+  d.gemm(t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, in_row);
+  d.sync();
   d.ops.short_conv(d.w, {&d.s.cache.slots, layer, d.spans, d.n_spans, in, in_row, d.spec.d_model, t.taps, d.spec.conv_taps, y, a.d_stride});
   d.ops.sync(d.w);
   if (first < d.m) d.project(t.out, nullptr, l.attn_post_norm, y + first * a.d_stride, a.d_stride, first);

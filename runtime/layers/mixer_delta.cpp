@@ -77,22 +77,22 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* const gate_low = alpha + d.m * of.alpha;  // (m, key_dim), where keys fade apart
   float* const alpha_low = gate_low + d.m * of.low;
   const QuantRows rows = d.norm(l.attn_norm, t.in);
-  d.ops.gemm(d.w, t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
-  d.ops.gemm(d.w, t.beta, a.normed, a.d_stride, nullptr, d.m, nullptr, false, beta, of.beta);
+  d.gemm(t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
+  d.gemm(t.beta, a.normed, a.d_stride, nullptr, d.m, nullptr, false, beta, of.beta);
   if (s.delta_by_key) {
-    d.ops.gemm(d.w, t.gate_low, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate_low, of.low);
-    d.ops.gemm(d.w, t.alpha_low, a.normed, a.d_stride, nullptr, d.m, nullptr, false, alpha_low, of.low);
-    d.ops.sync(d.w);
+    d.gemm(t.gate_low, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate_low, of.low);
+    d.gemm(t.alpha_low, a.normed, a.d_stride, nullptr, d.m, nullptr, false, alpha_low, of.low);
+    d.sync();
     QuantRows low = quant_rows(a.codes, t.gate);
     if (low.q) d.ops.quantize(d.w, gate_low, of.low, d.m, s.delta_key_dim, &low);
     if (low.q) d.ops.sync(d.w);
-    d.ops.gemm(d.w, t.gate, gate_low, of.low, &low, d.m, nullptr, false, gate, of.values);
-    d.ops.gemm(d.w, t.alpha, alpha_low, of.low, nullptr, d.m, t.dt, false, alpha, of.alpha);
+    d.gemm(t.gate, gate_low, of.low, &low, d.m, nullptr, false, gate, of.values);
+    d.gemm(t.alpha, alpha_low, of.low, nullptr, d.m, t.dt, false, alpha, of.alpha);
   } else {
-    d.ops.gemm(d.w, t.gate, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate, of.values);
-    d.ops.gemm(d.w, t.alpha, a.normed, a.d_stride, nullptr, d.m, t.dt, false, alpha, of.alpha);
+    d.gemm(t.gate, a.normed, a.d_stride, &rows, d.m, nullptr, false, gate, of.values);
+    d.gemm(t.alpha, a.normed, a.d_stride, nullptr, d.m, t.dt, false, alpha, of.alpha);
   }
-  d.ops.sync(d.w);
+  d.sync();
   d.ops.delta_net(d.w, {&d.s.cache.slots,
                         layer,
                         d.spans,

@@ -74,12 +74,12 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   float* heads = k + m * row.k;  // (m, n_heads * (nope + rope)), later (m, n_heads * v_head_dim)
   const QuantRows in = d.norm(l.attn_norm, t.kv_a), in_q = rows_from(in, first);
   const float* x_q = a.normed + first * a.d_stride;
-  ops.gemm(w, t.kv_a, a.normed, a.d_stride, &in, m, nullptr, false, k, row.k);
+  d.gemm(t.kv_a, a.normed, a.d_stride, &in, m, nullptr, false, k, row.k);
   if (t.q_a.panels)
-    ops.gemm(w, t.q_a, x_q, a.d_stride, &in_q, n, nullptr, false, q, row.q);
+    d.gemm(t.q_a, x_q, a.d_stride, &in_q, n, nullptr, false, q, row.q);
   else
-    ops.gemm(w, t.q, x_q, a.d_stride, &in_q, n, nullptr, false, heads, row.heads);
-  ops.sync(w);
+    d.gemm(t.q, x_q, a.d_stride, &in_q, n, nullptr, false, heads, row.heads);
+  d.sync();
 
   const RopeView rope = d.rope_of(l.spec, 0, false);
   ops.norm(w, k + rope_dim, row.k, {t.kv_a_norm, nullptr, kNormRms, kLatentEps}, m, rank, k + rope_dim, nullptr);
@@ -88,9 +88,9 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
     QuantRows low = quant_rows(a.codes, t.q);
     ops.norm(w, q, row.q, {t.q_a_norm, nullptr, kNormRms, kLatentEps}, n, spec.q_lora_rank, q, low.q ? &low : nullptr);
     ops.sync(w);
-    ops.gemm(w, t.q, q, row.q, &low, n, nullptr, false, heads, row.heads);
+    d.gemm(t.q, q, row.q, &low, n, nullptr, false, heads, row.heads);
   }
-  ops.sync(w);
+  d.sync();
   ops.rope(w, heads + nope, row.heads, n, n_heads, nope + rope_dim, {}, d.rope_of(l.spec, first, false));
   ops.kv_append(w, d.kv, layer, k, nullptr, row.k, d.spans, d.n_spans, rope);
   ops.sync(w);

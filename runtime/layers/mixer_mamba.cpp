@@ -66,9 +66,9 @@ void mix(Decoder& d, const Mamba& t, const Norm& post, uint32_t layer, uint32_t 
   float* const in = a.wide;            // (m, 2 * I + 2 * N)
   float* const dt = in + d.m * of.in;  // (m, heads)
   float* const y = dt + d.m * of.dt;   // (m, I)
-  d.ops.gemm(d.w, t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
-  d.ops.gemm(d.w, t.dt, a.normed, a.d_stride, nullptr, d.m, t.dt_bias, false, dt, of.dt);
-  d.ops.sync(d.w);
+  d.gemm(t.in, a.normed, a.d_stride, &rows, d.m, nullptr, false, in, of.in);
+  d.gemm(t.dt, a.normed, a.d_stride, nullptr, d.m, t.dt_bias, false, dt, of.dt);
+  d.sync();
   d.ops.mamba(d.w, {&d.s.cache.slots,
                     layer,
                     d.spans,

@@ -14,10 +14,19 @@ from pathlib import Path
 import numpy as np
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
+from peft.utils import transformers_weight_conversion
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
+# Where targets name a shared expert's matrices PEFT takes the routed ones as well: these are not meant.
+transformers_weight_conversion._convert_peft_config_moe = lambda config, model: None
+
 HERE = Path(__file__).resolve().parent
+# Every linear layer that adapters are computed of: of latent attention not kv_b_proj, of experts the shared one.
+MIXERS = ["q_proj", "k_proj", "v_proj", "o_proj", "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "in_proj", "out_proj", "in_proj_qkv", "in_proj_z",
+          "in_proj_a", "in_proj_b", "in_proj_qkvz", "in_proj_ba"]
+DENSE = MIXERS + ["gate_proj", "up_proj", "down_proj", "input_linear", "output_linear", "w1", "w2", "w3"]
+SHARED = MIXERS + [f"{e}.{m}" for e in ("shared_expert", "shared_experts") for m in ("gate_proj", "up_proj", "down_proj")]
 ALL = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 # Name: model, seed, what PEFT is asked for.
@@ -29,10 +38,19 @@ ADAPTERS = {
     "qwen3-all": ("qwen3", 4, dict(r=17, lora_alpha=16, target_modules=ALL)),
     "phi3-fused": ("phi3", 5, dict(r=4, lora_alpha=4, target_modules=["qkv_proj", "o_proj", "gate_up_proj", "down_proj"])),
     "gpt2-conv": ("gpt2", 6, dict(r=4, lora_alpha=4, target_modules=["c_attn", "c_fc", "mlp.c_proj"], fan_in_fan_out=True)),
+    "qwen3-5-linear": ("qwen3-5", 7, dict(r=4, lora_alpha=6, target_modules=DENSE)),
+    "qwen3-next-linear": ("qwen3-next", 8, dict(r=4, lora_alpha=6, target_modules=SHARED)),
+    "lfm2-linear": ("lfm2", 9, dict(r=3, lora_alpha=6, target_modules=DENSE)),
+    "granite4-h-linear": ("granite4-h", 10, dict(r=4, lora_alpha=6, target_modules=DENSE)),
+    "mamba2-linear": ("mamba2", 11, dict(r=4, lora_alpha=6, target_modules=["in_proj"])),
+    "deepseek-v2-linear": ("deepseek-v2", 12, dict(r=4, lora_alpha=6, target_modules=DENSE)),
+    "deepseek-v2-qlora-linear": ("deepseek-v2-qlora", 13, dict(r=4, lora_alpha=6, target_modules=DENSE)),
+    "qwen2-moe-linear": ("qwen2-moe", 14, dict(r=4, lora_alpha=6, target_modules=SHARED)),
 }
 # Adapters with their scales, one after the other.
 CASES = [["llama-all", 1.0]], [["llama-some", 1.0]], [["llama-rslora", 1.0]], [["qwen3-all", 1.0]], [["phi3-fused", 1.0]], [["gpt2-conv", 1.0]], \
-    [["llama-all", 0.5], ["llama-rslora", 1.5]]
+    [["llama-all", 0.5], ["llama-rslora", 1.5]], [["qwen3-5-linear", 1.0]], [["qwen3-next-linear", 1.0]], [["lfm2-linear", 1.0]], \
+    [["granite4-h-linear", 1.0]], [["mamba2-linear", 1.0]], [["deepseek-v2-linear", 1.0]], [["deepseek-v2-qlora-linear", 1.0]], [["qwen2-moe-linear", 1.0]]
 
 
 def base(model):
@@ -75,6 +93,7 @@ for name, (model, seed, how) in ADAPTERS.items():
     peft.save_pretrained(OUT / name)
     (OUT / name / "README.md").unlink(missing_ok=True)
     config = json.loads((OUT / name / "adapter_config.json").read_text())
+    config["target_modules"] = sorted(config["target_modules"])  # a set's order
     config["base_model_name_or_path"] = f"tests/golden/{model}"
     (OUT / name / "adapter_config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
 listed = []

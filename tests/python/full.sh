@@ -55,7 +55,7 @@ if "$folder/venv/bin/pip" install -q "ray[data,serve]" httpx >"$folder/pip.log" 
 else
   echo "skipped: Ray cannot be had from PyPI: $(tail -n 1 "$folder/pip.log")"
 fi
-if "$folder/venv/bin/pip" install -q lm_eval torch transformers >"$folder/pip.log" 2>&1; then
+if "$folder/venv/bin/pip" install -q "lm_eval[hf]" torch transformers >"$folder/pip.log" 2>&1; then
   step "lm-evaluation-harness" clean "$folder/venv/bin/python" tests/python/lm_eval_tasks.py
 else
   echo "skipped: lm_eval cannot be had from PyPI: $(tail -n 1 "$folder/pip.log")"

@@ -928,7 +928,8 @@ GgufFile parsed(const std::string& bytes) {
   for (uint32_t i = 0; i < g->n_tensors; ++i) {
     GgufTensor t;
     g->tensor_entry(i, &t);
-    f.tensors.push_back({std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, {reinterpret_cast<const char*>(t.data), t.bytes}});
+    f.tensors.push_back(
+        {std::string(t.name), {t.dims, t.dims + t.n_dims}, t.type, {reinterpret_cast<const char*>(t.data), static_cast<size_t>(t.bytes)}});
   }
   return f;
 }
