@@ -610,7 +610,8 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
     return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
   GgufValue kind;
   if (file.key("linnet.audio.kind", &kind))
-    return fail(err, LINNET_UNSUPPORTED, file.label, ": a model that hears, not one of language: linnet_audio.h and `linnet transcribe` read it");
+    return fail(err, LINNET_UNSUPPORTED, file.label,
+                ": a model that hears, not one of language: linnet_audio.h and `linnet transcribe` read it");
   if (version.u > kLayoutVersion)
     return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
                 kLayoutVersion);

@@ -56,10 +56,15 @@ struct Output {
     if (json) {
       text += (text.empty() ? "" : " ") + words;
       segments.object().field("start", seconds(s.first_sample)).field("end", seconds(s.end_sample)).field("text", words);
-      segments.field("confidence", rounded(s.confidence)).field("avg_logprob", rounded(s.logprob)).field("no_speech_prob", rounded(s.no_speech));
+      segments.field("confidence", rounded(s.confidence))
+          .field("avg_logprob", rounded(s.logprob))
+          .field("no_speech_prob", rounded(s.no_speech));
       segments.field("compression_ratio", rounded(s.compression_ratio)).field("temperature", rounded(s.temperature)).key("words").array();
       for (uint32_t i = 0; i < s.n_words; ++i)
-        segments.object().field("word", words.substr(s.words[i].from, s.words[i].n_bytes)).field("confidence", rounded(s.words[i].confidence)).end();
+        segments.object()
+            .field("word", words.substr(s.words[i].from, s.words[i].n_bytes))
+            .field("confidence", rounded(s.words[i].confidence))
+            .end();
       segments.end().key("tokens").value(std::vector<int32_t>(s.tokens, s.tokens + s.n_tokens)).end();
       return;
     }
@@ -97,6 +102,7 @@ int run(const Args& args) {
   std::vector<std::string> words;
   std::vector<linnet_hot_word> hot;
   if (!read_hot_words(args, &words, &hot)) return kExitUsage;
+  if (args.choice("--cuda") == LINNET_CUDA_ON) return failed(args, "--cuda on: sound is heard on the CPU");
   const std::string path = args.text("-m"), language = args.text("--language"), prompt = args.text("--prompt");
   linnet_transcribe_params p = {.size = sizeof p};
   if (language.size() >= sizeof p.language) return usage_error(args, "option '--language' takes a code as en, not '%s'", language.c_str());
@@ -178,29 +184,30 @@ int run(const Args& args) {
 }  // namespace
 
 Command transcribe_command() {
-  return {"transcribe",
-          "print what is said in a sound file (Whisper, Moonshine)",
-          "FILE.wav",
-          1,
-          1,
-          "FILE is a WAV file of any rate, - for stdin. The model is a packed file, a Hugging Face folder or CTranslate2's. With --json "
-          "{\"text\",\n\"language\", \"duration\", \"segments\": [{\"start\", \"end\", \"text\", \"confidence\", \"words\", ...}], ...}.\n\n"
-          "example: linnet transcribe -m whisper-tiny.en.gguf speech.wav --format srt",
-          join({model_option(),
-                {"--format", "HOW", Kind::kTranscript, "what is printed: {}", "text"},
-                {"--language", "CODE", Kind::kText, "what is spoken, en, de, ... (default: found out)"},
-                {"--translate", nullptr, Kind::kFlag, "into English, with models that can"},
-                {"--beams", "N", Kind::kCount, "texts that are followed at a time; 1 is fastest", "5", 1, 16},
-                {"--hot-word", "WORD[:BIAS]", Kind::kTexts, "a word or several that are likely (BIAS 3); may be given several times"},
-                {"--prompt", "TEXT", Kind::kText, "text as if it had been said before"},
-                {"--no-timestamps", nullptr, Kind::kFlag, "a segment a window"},
-                {"--no-previous", nullptr, Kind::kFlag, "windows do not see the text before them"},
-                {"--no-fallback", nullptr, Kind::kFlag, "take the first text of a window, whatever the checks say"},
-                {"--short-windows", nullptr, Kind::kFlag, "hear the last window as long as it is, not 30 s: faster, and a little worse"},
-                {"--seed", "N", Kind::kCount, "of texts that are drawn where a check fails", "0", 0, uint64_t{UINT64_MAX}},
-                {"--kv", "FMT", Kind::kKv, "what attention looks at: {}", "i8"}},
-               engine_options()),
-          run};
+  return {
+      "transcribe",
+      "print what is said in a sound file (Whisper, Moonshine)",
+      "FILE.wav",
+      1,
+      1,
+      "FILE is a WAV file of any rate, - for stdin. The model is a packed file, a Hugging Face folder or CTranslate2's. With --json "
+      "{\"text\",\n\"language\", \"duration\", \"segments\": [{\"start\", \"end\", \"text\", \"confidence\", \"words\", ...}], ...}.\n\n"
+      "example: linnet transcribe -m whisper-tiny.en.gguf speech.wav --format srt",
+      join({model_option(),
+            {"--format", "HOW", Kind::kTranscript, "what is printed: {}", "text"},
+            {"--language", "CODE", Kind::kText, "what is spoken, en, de, ... (default: found out)"},
+            {"--translate", nullptr, Kind::kFlag, "into English, with models that can"},
+            {"--beams", "N", Kind::kCount, "texts that are followed at a time; 1 is fastest", "5", 1, 16},
+            {"--hot-word", "WORD[:BIAS]", Kind::kTexts, "a word or several that are likely (BIAS 3); may be given several times"},
+            {"--prompt", "TEXT", Kind::kText, "text as if it had been said before"},
+            {"--no-timestamps", nullptr, Kind::kFlag, "a segment a window"},
+            {"--no-previous", nullptr, Kind::kFlag, "windows do not see the text before them"},
+            {"--no-fallback", nullptr, Kind::kFlag, "take the first text of a window, whatever the checks say"},
+            {"--short-windows", nullptr, Kind::kFlag, "hear the last window as long as it is, not 30 s: faster, and a little worse"},
+            {"--seed", "N", Kind::kCount, "of texts that are drawn where a check fails", "0", 0, uint64_t{UINT64_MAX}},
+            {"--kv", "FMT", Kind::kKv, "what attention looks at: {}", "i8"}},
+           engine_options()),
+      run};
 }
 
 }  // namespace linnet::cli

@@ -7,12 +7,11 @@ using namespace linnet;
 
 namespace {
 
-Status profile_or_default(const linnet_profile* in, linnet_profile* out, Error* err) {
-  return read_params(in, "profile", out, err);
-}
+Status profile_or_default(const linnet_profile* in, linnet_profile* out, Error* err) { return read_params(in, "profile", out, err); }
 
 Status check_session(const linnet_audio_session& s, Error* err) {
-  if (s.process != process_id()) return fail(err, LINNET_BAD_STATE, "audio session: made by another process, from which this one was forked off");
+  if (s.process != process_id())
+    return fail(err, LINNET_BAD_STATE, "audio session: made by another process, from which this one was forked off");
   return s.within ? fail(err, LINNET_BAD_STATE, "audio session: a call of it is running") : LINNET_OK;
 }
 

@@ -31,7 +31,8 @@ Status open_file(linnet_view view, Gguf* file, AudioSpec* spec, GgufTensor* toke
   LINNET_TRY(gguf_open(view.data, view.bytes, "audio model file", file, err));
   LINNET_TRY(audio_read(*file, spec, err));
   *tokenizer = {};
-  if (!file->tensor(kTokenizerTensor, tokenizer)) return fail(err, LINNET_BAD_FILE, file->label, ": tensor '", kTokenizerTensor, "' is missing");
+  if (!file->tensor(kTokenizerTensor, tokenizer))
+    return fail(err, LINNET_BAD_FILE, file->label, ": tensor '", kTokenizerTensor, "' is missing");
   if (tokenizer->type != kGgmlI8)
     return fail(err, LINNET_BAD_FILE, file->label, ": tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
   return LINNET_OK;
@@ -89,9 +90,9 @@ struct AudioLoader {
   }
   // They read the same rows.
   Status alike(const Matrix& a, const Matrix& b, const Matrix& c, uint32_t layer) {
-    return same_rows(a, b) && same_rows(a, c)
-               ? LINNET_OK
-               : fail(err, LINNET_UNSUPPORTED, file.label, ": layer ", layer, ": matrices that read the same rows have formats of different activation groups");
+    return same_rows(a, b) && same_rows(a, c) ? LINNET_OK
+                                              : fail(err, LINNET_UNSUPPORTED, file.label, ": layer ", layer,
+                                                     ": matrices that read the same rows have formats of different activation groups");
   }
   Status load() {
     linnet_audio& m = *audio;
@@ -150,7 +151,8 @@ Status read_tokens(const Gguf& file, const char* key, uint32_t n_vocab, uint32_t
   for (uint64_t i = 0; i < v.count; ++i) {
     uint32_t id;
     std::memcpy(&id, v.raw.data() + i * sizeof id, sizeof id);
-    if (id >= n_vocab) return fail(err, LINNET_BAD_FILE, file.label, ": key '", key, "'[", i, "] is ", id, ", the vocabulary has ", n_vocab, " tokens");
+    if (id >= n_vocab)
+      return fail(err, LINNET_BAD_FILE, file.label, ": key '", key, "'[", i, "] is ", id, ", the vocabulary has ", n_vocab, " tokens");
     bits[id / 32] |= 1u << (id % 32);
   }
   return LINNET_OK;
@@ -209,6 +211,7 @@ Status audio_init(linnet_audio** out, void* mem, size_t bytes, linnet_view view,
   for (uint32_t i = 0; i < spec.n_decoder; ++i) new (&m->decoder[i]) DecoderLayer{};
   m->arena = arena;
   LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
+  LINNET_TRY(backend_choose({}, &m->backend, err));  // the CPU: no other has kernels for it
   m->suppressed = p.suppressed;
   m->suppressed_first = p.suppressed + div_up(uint64_t{spec.n_vocab}, 32);
   LINNET_TRY(read_tokens(file, kAudioSuppressed, spec.n_vocab, m->suppressed, err));

@@ -2,6 +2,7 @@
 #pragma once
 #include "../../kernels_cpu/registry.h"
 #include "../../platform/arena.h"
+#include "../backend.h"
 #include "../include/linnet_audio.h"
 #include "../ops.h"
 #include "../tokenizer/tokenizer.h"
@@ -34,12 +35,13 @@ struct DecoderLayer {
 // The type that linnet_audio.h leaves opaque.
 struct linnet_audio {
   linnet::AudioSpec spec;
+  const linnet::Backend* backend;
   linnet::Kernels kernels;
   linnet_profile profile;
   linnet::Matrix conv[3];
-  const float* conv_bias[3];  // or nullptr
-  linnet::Norm conv_norm;     // of all rows and channels at once; weight nullptr: none
-  linnet::Matrix mel;         // (n_mels, kFftBins) or empty
+  const float* conv_bias[3];                    // or nullptr
+  linnet::Norm conv_norm;                       // of all rows and channels at once; weight nullptr: none
+  linnet::Matrix mel;                           // (n_mels, kFftBins) or empty
   linnet::Matrix enc_positions, dec_positions;  // (n_audio, d_model), (n_text, d_model) or empty
   linnet::Norm enc_norm, dec_norm;
   linnet::Matrix embedding;  // (n_vocab, d_model), the head too

@@ -19,7 +19,8 @@ struct KvChoice {
 };
 CacheLayer kv_layer(const void* of, uint32_t) {
   const KvChoice& c = *static_cast<const KvChoice*>(of);
-  return {.k = c.k, .v = c.v, .n_heads = c.spec.n_heads, .n_kv_heads = c.spec.n_heads, .head_dim = c.spec.head_dim(), .latent = 0, .window = 0};
+  return {
+      .k = c.k, .v = c.v, .n_heads = c.spec.n_heads, .n_kv_heads = c.spec.n_heads, .head_dim = c.spec.head_dim(), .latent = 0, .window = 0};
 }
 
 void take_codes(Arena& arena, const QuantRoom& room, uint64_t rows, QuantRows* out) {
@@ -45,7 +46,7 @@ void fill(linnet_audio_session& f, Arena& arena, const linnet_audio& audio, cons
     c.n_layers = n_layers, c.n_sequences = n_seqs, c.n_context = n_context;
     c.n_pool = n_seqs > 1 ? (p.n_beams + 1) * n_context : n_context;
     c.n_chunk = n_context, c.n_rollback = 1, c.when_full = LINNET_FULL_STOP;
-    c.backend = &cpu_backend, c.of = &choice, c.layer = kv_layer, c.bidirectional = both_ways;
+    c.backend = audio.backend, c.of = &choice, c.layer = kv_layer, c.bidirectional = both_ways;
     return c;
   };
   f.heard.layout_in(arena, arena, plan(1, 1, spec.n_audio, true));
@@ -55,7 +56,7 @@ void fill(linnet_audio_session& f, Arena& arena, const linnet_audio& audio, cons
   mel_layout(arena, spec.n_mels, p.n_threads, &f.mel);
   f.spectra = arena.take<float>("spectra", spec.n_mels ? uint64_t{2 * spec.n_audio + 2} * spec.n_mels : 0);
   f.sums = arena.take<double>("activations", spec.whisper() ? 0 : 2 * audio_first_rows(spec));
-  const uint32_t few = cpu_backend.ops->gate_up_rows;
+  const uint32_t few = audio.backend->ops->gate_up_rows;
   Needs encoder = {.n_rows = kAudioChunk, .few_rows = few, .codes = {}, .hidden = {}, .pairs = {}};
   Needs decoder = {.n_rows = kTextChunk, .few_rows = few, .codes = {}, .hidden = {}, .pairs = {}};
   for (const Matrix& m : audio.conv) encoder.codes.add(m);
@@ -104,13 +105,13 @@ void fill(linnet_audio_session& f, Arena& arena, const linnet_audio& audio, cons
                                .kernels = &audio.kernels,
                                .team = &f.team,
                                .host = &f.host};
-  f.handle = cpu_backend.layout({arena, arena, arena, false}, nullptr, session);
+  f.handle = audio.backend->layout({arena, arena, arena, false}, nullptr, session);
   f.team.layout_in(arena, p.n_threads, p.threads);
 }
 
 Status run(linnet_audio_session& s, AudioPass& pass, Error* err) {
   pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
-  if (!pass.stop) LINNET_TRY(cpu_backend.run(s.handle, pass, err));
+  if (!pass.stop) LINNET_TRY(s.audio->backend->run(s.handle, pass, err));
   if (pass.stop) return fail(err, LINNET_CANCELLED, "cancelled");
   if (pass.not_finite) return fail(err, LINNET_NOT_FINITE, "audio: an activation became infinite or NaN");
   return LINNET_OK;
@@ -118,21 +119,24 @@ Status run(linnet_audio_session& s, AudioPass& pass, Error* err) {
 
 }  // namespace
 
-Status audio_session_params(const linnet_audio& audio, const linnet_audio_session_params* in, linnet_audio_session_params* out, Error* err) {
+Status audio_session_params(const linnet_audio& audio, const linnet_audio_session_params* in, linnet_audio_session_params* out,
+                            Error* err) {
   linnet_audio_session_params p;
   LINNET_TRY(read_params(in, "audio session", &p, err));
   const linnet_profile& profile = audio.profile;
   if (p.n_threads == 0) p.n_threads = profile.n_threads ? profile.n_threads : 1;
   if (p.n_threads > kMaxThreads) return fail(err, LINNET_BAD_ARG, "audio session: n_threads is ", p.n_threads, ", at most ", kMaxThreads);
   if (p.threads == 0) p.threads = profile.threads;
-  if (p.threads == LINNET_THREADS_APP) return fail(err, LINNET_UNSUPPORTED, "audio session: threads is LINNET_THREADS_APP, which there is no hook for");
+  if (p.threads == LINNET_THREADS_APP)
+    return fail(err, LINNET_UNSUPPORTED, "audio session: threads is LINNET_THREADS_APP, which there is no hook for");
   LINNET_TRY(team_kind(p.threads, &p.threads, err));
   if (p.n_beams == 0) p.n_beams = 1;
   if (p.n_beams > kMostBeams) return fail(err, LINNET_BAD_ARG, "audio session: n_beams is ", p.n_beams, ", at most ", kMostBeams);
   if (p.k_format == 0) p.k_format = LINNET_I8;
   if (p.v_format == 0) p.v_format = p.k_format;
   for (const uint32_t f : {p.k_format, p.v_format})
-    if (!format_kv(f) || format_groups(f)) return fail(err, LINNET_UNSUPPORTED, "audio session: KV format ", f, " is none of ", kKvFormatNames, " but for groups");
+    if (!format_kv(f) || format_groups(f))
+      return fail(err, LINNET_UNSUPPORTED, "audio session: KV format ", f, " is none of ", kKvFormatNames, " but for groups");
   *out = p;
   return LINNET_OK;
 }
@@ -149,8 +153,8 @@ linnet_audio_session* audio_session_layout(Arena& arena, const linnet_audio& aud
   return s;
 }
 
-Status audio_session_init(linnet_audio_session** out, void* mem, size_t bytes, const linnet_audio* audio, const linnet_audio_session_params* in,
-                          Error* err) {
+Status audio_session_init(linnet_audio_session** out, void* mem, size_t bytes, const linnet_audio* audio,
+                          const linnet_audio_session_params* in, Error* err) {
   linnet_audio_session_params params;
   LINNET_TRY(audio_session_params(*audio, in, &params, err));
   Arena counted;
@@ -227,14 +231,17 @@ Status audio_hear(linnet_audio_session& s, const float* pcm, size_t n, size_t n_
   return LINNET_OK;
 }
 
-Status audio_read(linnet_audio_session& s, const TextRows* in, uint32_t n_in, Error* err, void (*score)(void* arg, uint32_t row), void* arg) {
+Status audio_read(linnet_audio_session& s, const TextRows* in, uint32_t n_in, Error* err, void (*score)(void* arg, uint32_t row),
+                  void* arg) {
   const AudioSpec& spec = s.audio->spec;
   const uint32_t pairs = spec.rope_dim / 2;
   uint32_t rows = 0, logit_rows[kMostBeams], n_cross = 0;
   for (uint32_t i = 0; i < n_in; ++i) {
     const TextRows& t = in[i];
     const uint32_t length = s.lengths[t.seq];
-    if (t.n > spec.n_text - length) return fail(err, LINNET_CONTEXT_FULL, "audio: a text of ", length, " tokens and ", t.n, " more, the model has room for ", spec.n_text);
+    if (t.n > spec.n_text - length)
+      return fail(err, LINNET_CONTEXT_FULL, "audio: a text of ", length, " tokens and ", t.n, " more, the model has room for ",
+                  spec.n_text);
     s.spans[i] = {t.seq, rows, t.n, length};
     for (uint32_t r = 0; r < t.n; ++r, ++rows) {
       s.tokens[rows] = t.tokens[r];

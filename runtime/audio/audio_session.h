@@ -36,20 +36,20 @@ struct linnet_audio_session {
   // Keys and values: of the encoder's layer that is computed; of what the encoder gave, for each of the decoder's layers; of texts.
   linnet::KvCache heard, cross, text;
   linnet::LogMel mel;
-  float* spectra;         // (frames + 2, n_mels), a row of zeros before and behind
-  float loudest;          // of all spectra
-  double* sums;           // Moonshine: (rows of the first convolution, 2) of values and their squares
-  float mean, inverse;    // of all of them, and 1 / their deviation
+  float* spectra;       // (frames + 2, n_mels), a row of zeros before and behind
+  float loudest;        // of all spectra
+  double* sums;         // Moonshine: (rows of the first convolution, 2) of values and their squares
+  float mean, inverse;  // of all of them, and 1 / their deviation
   linnet::AudioRows enc, dec;
-  double* inv_freq;       // (rope_dim / 2)
-  float *cos, *sin;       // (n_audio, rope_dim / 2)
-  float *text_cos, *text_sin;  // (kTextChunk, rope_dim / 2)
-  int32_t *tokens, *positions;  // (n_audio and kTextChunk at most)
+  double* inv_freq;                      // (rope_dim / 2)
+  float *cos, *sin;                      // (n_audio, rope_dim / 2)
+  float *text_cos, *text_sin;            // (kTextChunk, rope_dim / 2)
+  int32_t *tokens, *positions;           // (n_audio and kTextChunk at most)
   linnet::RowSpan *spans, *cross_spans;  // (kTextChunk)
-  float* logits;          // (n_beams, logits_stride)
+  float* logits;                         // (n_beams, logits_stride)
   size_t logits_stride;
-  uint32_t n_states;      // rows that the encoder gave last
-  uint32_t* lengths;      // (2 * n_beams) tokens of each text
+  uint32_t n_states;  // rows that the encoder gave last
+  uint32_t* lengths;  // (2 * n_beams) tokens of each text
   std::atomic<uint32_t> cancel;
   uint32_t within, process;
   linnet::Transcriber transcriber;
@@ -60,12 +60,13 @@ namespace linnet {
 
 Status audio_session_params(const linnet_audio& audio, const linnet_audio_session_params* in, linnet_audio_session_params* out, Error* err);
 linnet_audio_session* audio_session_layout(Arena& arena, const linnet_audio& audio, const linnet_audio_session_params& params);
-Status audio_session_init(linnet_audio_session** out, void* mem, size_t bytes, const linnet_audio* audio, const linnet_audio_session_params* in,
-                          Error* err);
+Status audio_session_init(linnet_audio_session** out, void* mem, size_t bytes, const linnet_audio* audio,
+                          const linnet_audio_session_params* in, Error* err);
 // Texts of a session, for beams and what they become.
 inline uint32_t audio_texts(const linnet_audio_session& s) { return 2 * s.params.n_beams; }
 
-// The rows of `n` samples (of an encoder that is given no more), and how much silence is heard behind them: Whisper's windows have a length.
+// The rows of `n` samples (of an encoder that is given no more), and how much silence is heard behind them: Whisper's windows have a
+// length.
 uint32_t audio_rows_of(const AudioSpec& s, size_t n_samples);
 // Hears n samples: n_window of Whisper's, the others silence. The decoder then looks at what was heard; all texts are empty.
 Status audio_hear(linnet_audio_session& s, const float* pcm, size_t n, size_t n_window, Error* err);
@@ -76,8 +77,8 @@ struct TextRows {
 };
 // Appends tokens to texts, at most kTextChunk in all, each text once, and computes the logits of the last row of each, in their order.
 // score (may be nullptr): called for each row of logits when they are there, by any thread.
-Status audio_read(linnet_audio_session& s, const TextRows* rows, uint32_t n_rows, Error* err, void (*score)(void* arg, uint32_t row) = nullptr,
-                  void* arg = nullptr);
+Status audio_read(linnet_audio_session& s, const TextRows* rows, uint32_t n_rows, Error* err,
+                  void (*score)(void* arg, uint32_t row) = nullptr, void* arg = nullptr);
 // `to` becomes what `from` is; and an empty text.
 void audio_fork(linnet_audio_session& s, uint32_t from, uint32_t to);
 void audio_clear(linnet_audio_session& s, uint32_t seq);

@@ -189,8 +189,7 @@ Status audio_check(const AudioSpec& s, Error* err, PathName label) {
     const AudioField& f = kAudioFields[i];
     uint32_t v;
     std::memcpy(&v, reinterpret_cast<const char*>(&s) + f.offset, sizeof v);
-    if (v < f.min || v > f.max)
-      return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " = ", v, ", must be ", f.min, "..", f.max);
+    if (v < f.min || v > f.max) return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " = ", v, ", must be ", f.min, "..", f.max);
   }
   // Rows of a convolution's inputs lie one behind the other, and products come in panels of 16.
   if (s.d_model % kPanel) return fail(err, LINNET_UNSUPPORTED, label, ": d_model = ", s.d_model, " is no multiple of ", kPanel);
@@ -206,12 +205,17 @@ Status audio_check(const AudioSpec& s, Error* err, PathName label) {
   const struct {
     const char* name;
     uint32_t id;
-  } those[] = {{"previous", s.previous},           {"no_speech", s.no_speech}, {"no_timestamps", s.no_timestamps},
-               {"transcribe", s.transcribe},       {"translate", s.translate}, {"first_timestamp", s.first_timestamp},
+  } those[] = {{"previous", s.previous},
+               {"no_speech", s.no_speech},
+               {"no_timestamps", s.no_timestamps},
+               {"transcribe", s.transcribe},
+               {"translate", s.translate},
+               {"first_timestamp", s.first_timestamp},
                {"first_language", s.first_language}};
   for (const auto& t : those)
     if (t.id) LINNET_TRY(ids.check(t.name, t.id - 1));
-  if (s.n_languages && !s.first_language) return fail(err, LINNET_BAD_FILE, label, ": n_languages = ", s.n_languages, " without first_language");
+  if (s.n_languages && !s.first_language)
+    return fail(err, LINNET_BAD_FILE, label, ": n_languages = ", s.n_languages, " without first_language");
   if (s.n_languages) LINNET_TRY(ids.check("first_language", s.first_language - 1, s.n_languages));
   return LINNET_OK;
 }
@@ -228,7 +232,8 @@ Status audio_read(const Gguf& file, AudioSpec* out, Error* err) {
   if (!file.key(kLayoutKey, &v) || v.type != kGgufU32 || v.u == 0)
     return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
   if (v.u > kLayoutVersion)
-    return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", v.u, ": made by a newer linnet; this one reads up to ", kLayoutVersion);
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", v.u, ": made by a newer linnet; this one reads up to ",
+                kLayoutVersion);
   for (uint32_t i = 0; i < kAudioFieldCount; ++i) {
     char key[64];
     size_t n = sizeof kAudioPrefix - 1;

@@ -49,7 +49,7 @@ float packed_ratio(const char* text, size_t n, uint16_t* seen) {
       if (last) {
         // Of the places before it those that a chain would lead to are looked at directly: texts are short.
         uint32_t tries = 0;
-        for (size_t j = last; j-- > 0 && tries < kChain && i - j <= 32768; ) {
+        for (size_t j = last; j-- > 0 && tries < kChain && i - j <= 32768;) {
           if (text[j] != text[i] || std::memcmp(text + j, text + i, kLeast) != 0) continue;
           ++tries;
           uint32_t length = kLeast;

@@ -11,8 +11,8 @@
 namespace linnet {
 namespace {
 
-constexpr float kNever = -30000.0f;  // a logit that is not chosen, and that exp makes 0 of
-constexpr uint32_t kStep = 320;      // samples of a timestamp's step
+constexpr float kNever = -30000.0f;   // a logit that is not chosen, and that exp makes 0 of
+constexpr uint32_t kStep = 320;       // samples of a timestamp's step
 constexpr uint32_t kFirstSteps = 50;  // the first timestamp is within a second
 constexpr float kTemperatures[] = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f};
 constexpr size_t kMostPrompt = 4096, kMostHotBytes = 255;
@@ -526,20 +526,24 @@ Status read_texts(linnet_audio_session& s, const linnet_transcribe_params& p, Er
   uint32_t used = 0;
   t.n_hot_words = 0;
   t.n_said = 0;
-  if (p.n_hot_words > kMostHotWords) return fail(err, LINNET_BAD_ARG, "transcribe: n_hot_words is ", p.n_hot_words, ", at most ", kMostHotWords);
+  if (p.n_hot_words > kMostHotWords)
+    return fail(err, LINNET_BAD_ARG, "transcribe: n_hot_words is ", p.n_hot_words, ", at most ", kMostHotWords);
   if (p.n_hot_words && !p.hot_words) return fail(err, LINNET_BAD_ARG, "transcribe: hot_words is NULL");
   for (uint32_t i = 0; i < p.n_hot_words; ++i) {
     linnet_hot_word word;
     LINNET_TRY(read_element(p.hot_words, i, "transcribe: hot_words", &word, err));
     if (!word.text || word.n_bytes == 0 || word.n_bytes > kMostHotBytes)
-      return fail(err, LINNET_BAD_ARG, "transcribe: hot_words[", i, "] has ", word.text ? word.n_bytes : 0, " bytes, must be 1..", kMostHotBytes);
-    if (!(word.bias >= -100 && word.bias <= 100)) return fail(err, LINNET_BAD_ARG, "transcribe: hot_words[", i, "]: bias is no number within 100");
+      return fail(err, LINNET_BAD_ARG, "transcribe: hot_words[", i, "] has ", word.text ? word.n_bytes : 0, " bytes, must be 1..",
+                  kMostHotBytes);
+    if (!(word.bias >= -100 && word.bias <= 100))
+      return fail(err, LINNET_BAD_ARG, "transcribe: hot_words[", i, "]: bias is no number within 100");
     char text[kMostHotBytes + 1];
     text[0] = ' ';
     std::memcpy(text + 1, word.text, word.n_bytes);
     size_t n = 0;
     Error why = {};
-    const Status status = tokenize(m.tokenizer, {text, word.n_bytes + 1}, 0, t.scratch, t.scratch_bytes, t.hot_tokens + used, kMostHotTokens - used, &n, &why);
+    const Status status = tokenize(m.tokenizer, {text, word.n_bytes + 1}, 0, t.scratch, t.scratch_bytes, t.hot_tokens + used,
+                                   kMostHotTokens - used, &n, &why);
     if (status == LINNET_TOO_SMALL) return fail(err, LINNET_BAD_ARG, "transcribe: hot_words have more than ", kMostHotTokens, " tokens");
     if (status != LINNET_OK) return fail(err, status, "transcribe: hot_words[", i, "]: ", static_cast<const char*>(why.text));
     if (n == 0) continue;
@@ -547,7 +551,9 @@ Status read_texts(linnet_audio_session& s, const linnet_transcribe_params& p, Er
     used += static_cast<uint32_t>(n);
   }
   if (p.n_prompt == 0) return LINNET_OK;
-  if (!p.prompt || p.n_prompt > kMostPrompt) return fail(err, LINNET_BAD_ARG, "transcribe: prompt has ", p.n_prompt, " bytes, at most ", kMostPrompt, p.prompt ? "" : ", and is NULL");
+  if (!p.prompt || p.n_prompt > kMostPrompt)
+    return fail(err, LINNET_BAD_ARG, "transcribe: prompt has ", p.n_prompt, " bytes, at most ", kMostPrompt,
+                p.prompt ? "" : ", and is NULL");
   // The last bytes that have no more tokens than fit.
   const char* text = p.prompt;
   size_t bytes = p.n_prompt, n = 0;
@@ -587,8 +593,8 @@ void transcribe_layout(Arena& arena, const linnet_audio& audio, uint32_t n_beams
   t->seen = arena.take<uint16_t>("texts", 4096);
 }
 
-Status transcribe(linnet_audio_session& s, const float* pcm, size_t n, const linnet_transcribe_params& params, linnet_segment_fn fn, void* user,
-                  linnet_transcribed* out, Error* err) {
+Status transcribe(linnet_audio_session& s, const float* pcm, size_t n, const linnet_transcribe_params& params, linnet_segment_fn fn,
+                  void* user, linnet_transcribed* out, Error* err) {
   const FpGuard guard;
   const AudioSpec& spec = s.audio->spec;
   Transcribing t{s, *s.audio, spec, s.transcriber, params, fn, user, err};
@@ -599,7 +605,9 @@ Status transcribe(linnet_audio_session& s, const float* pcm, size_t n, const lin
   p.language[sizeof p.language - 1] = '\0';
   const std::string_view code = p.language;
   for (uint32_t i = 0; i < spec.n_languages; ++i)
-    if (const std::string_view have = s.audio->languages[i]; have.size() == code.size() && !std::memcmp(have.data(), code.data(), code.size())) t.language = i + 1;
+    if (const std::string_view have = s.audio->languages[i];
+        have.size() == code.size() && !std::memcmp(have.data(), code.data(), code.size()))
+      t.language = i + 1;
   const bool english = code.size() == 2 && code[0] == 'e' && code[1] == 'n';
   if (!code.empty() && !t.language && (spec.n_languages || !english))
     return fail(err, LINNET_UNSUPPORTED, "transcribe: language is '", code, "', which the model does not know");
@@ -611,14 +619,18 @@ Status transcribe(linnet_audio_session& s, const float* pcm, size_t n, const lin
   t.timestamps = can && p.timestamps != LINNET_SWITCH_OFF;
   t.previous = p.previous == LINNET_SWITCH_DEFAULT ? t.timestamps : p.previous == LINNET_SWITCH_ON;
   if (p.n_beams == 0) p.n_beams = s.params.n_beams;
-  if (p.n_beams > s.params.n_beams) return fail(err, LINNET_BAD_ARG, "transcribe: n_beams is ", p.n_beams, ", the session has ", s.params.n_beams);
+  if (p.n_beams > s.params.n_beams)
+    return fail(err, LINNET_BAD_ARG, "transcribe: n_beams is ", p.n_beams, ", the session has ", s.params.n_beams);
   if (p.n_tokens == 0) p.n_tokens = spec.n_text / 2;
-  if (p.n_tokens > spec.n_text) return fail(err, LINNET_BAD_ARG, "transcribe: n_tokens is ", p.n_tokens, ", the model has room for ", spec.n_text);
+  if (p.n_tokens > spec.n_text)
+    return fail(err, LINNET_BAD_ARG, "transcribe: n_tokens is ", p.n_tokens, ", the model has room for ", spec.n_text);
   if (p.n_temperatures == 0) p.temperatures = kTemperatures, p.n_temperatures = sizeof kTemperatures / sizeof kTemperatures[0];
   if (p.n_temperatures > kMostTemperatures || !p.temperatures)
-    return fail(err, LINNET_BAD_ARG, "transcribe: n_temperatures is ", p.n_temperatures, p.temperatures ? ", at most 16" : ", temperatures is NULL");
+    return fail(err, LINNET_BAD_ARG, "transcribe: n_temperatures is ", p.n_temperatures,
+                p.temperatures ? ", at most 16" : ", temperatures is NULL");
   for (uint32_t i = 0; i < p.n_temperatures; ++i)
-    if (!(p.temperatures[i] >= 0 && p.temperatures[i] <= 2)) return fail(err, LINNET_BAD_ARG, "transcribe: temperatures[", i, "] is not within 0..2");
+    if (!(p.temperatures[i] >= 0 && p.temperatures[i] <= 2))
+      return fail(err, LINNET_BAD_ARG, "transcribe: temperatures[", i, "] is not within 0..2");
   if (p.compression_ratio == 0) p.compression_ratio = 2.4f;
   if (p.logprob == 0) p.logprob = -1;
   if (p.no_speech == 0) p.no_speech = 0.6f;

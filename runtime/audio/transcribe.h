@@ -4,8 +4,8 @@
 
 namespace linnet {
 
-Status transcribe(linnet_audio_session& s, const float* pcm, size_t n, const linnet_transcribe_params& params, linnet_segment_fn fn, void* user,
-                  linnet_transcribed* out, Error* err);
+Status transcribe(linnet_audio_session& s, const float* pcm, size_t n, const linnet_transcribe_params& params, linnet_segment_fn fn,
+                  void* user, linnet_transcribed* out, Error* err);
 // How much smaller a text gets where its repetitions are left out, as DEFLATE packs it (zlib's headers included). seen: 4096.
 float packed_ratio(const char* text, size_t n, uint16_t* seen);
 

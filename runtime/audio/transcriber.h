@@ -31,15 +31,15 @@ struct Transcriber {
   int32_t* prompt;                 // (n_text) of the window
   int32_t* said;                   // (n_text) text before it
   uint32_t n_prompt, n_said;
-  int32_t* hot_tokens;             // (kMostHotTokens)
-  HotWord* hot_words;              // (kMostHotWords)
+  int32_t* hot_tokens;  // (kMostHotTokens)
+  HotWord* hot_words;   // (kMostHotWords)
   uint32_t n_hot_words;
-  uint8_t* scratch;                // of the tokenizer
+  uint8_t* scratch;  // of the tokenizer
   size_t scratch_bytes;
-  char* text;                      // of a segment
+  char* text;  // of a segment
   size_t text_bytes;
-  linnet_audio_word* words;        // (n_text)
-  uint16_t* seen;                  // (4096) of packed_ratio()
+  linnet_audio_word* words;  // (n_text)
+  uint16_t* seen;            // (4096) of packed_ratio()
 };
 void transcribe_layout(Arena& arena, const linnet_audio& audio, uint32_t n_beams, size_t logits_stride, Transcriber* out);
 

@@ -62,7 +62,8 @@ Status open_ct2(const std::string& folder, StoredTensors* out, std::shared_ptr<v
   if (is_lfs_pointer(file->view.data, file->view.bytes)) return fail(err, LINNET_BAD_FILE, "model.bin: ", kLfsPointer);
   const uint32_t version = in.read<uint32_t>();
   if (!in.ok() || version < kOldest || version > kNewest)
-    return fail(err, LINNET_UNSUPPORTED, "model.bin: version ", version, ", those of CTranslate2 from ", kOldest, " to ", kNewest, " are known");
+    return fail(err, LINNET_UNSUPPORTED, "model.bin: version ", version, ", those of CTranslate2 from ", kOldest, " to ", kNewest,
+                " are known");
   std::string spec, name;
   if (!read_name(&in, &spec)) return bad("no name");
   const uint32_t revision = in.read<uint32_t>(), n = in.read<uint32_t>();
@@ -84,10 +85,12 @@ Status open_ct2(const std::string& folder, StoredTensors* out, std::shared_ptr<v
     if (!in.ok() || v.type >= std::size(kTypes)) return bad("a type that is not known");
     uint64_t want = 0;
     if (!checked_mul(v.count, kTypes[v.type].bytes, &want) || want != bytes)
-      return fail(err, LINNET_BAD_FILE, "model.bin: variable '", std::string_view(name), "' has ", bytes, " bytes, its shape and type ", want);
+      return fail(err, LINNET_BAD_FILE, "model.bin: variable '", std::string_view(name), "' has ", bytes, " bytes, its shape and type ",
+                  want);
     v.data = in.data() + in.pos();
     if (!in.skip(bytes)) return bad("the file ends");
-    if (!all.emplace(name, std::move(v)).second) return fail(err, LINNET_BAD_FILE, "model.bin: variable '", std::string_view(name), "' comes twice");
+    if (!all.emplace(name, std::move(v)).second)
+      return fail(err, LINNET_BAD_FILE, "model.bin: variable '", std::string_view(name), "' comes twice");
   }
   for (const auto& [key, v] : all) {
     const auto scales = all.find(key + "_scale");
@@ -101,7 +104,8 @@ Status open_ct2(const std::string& folder, StoredTensors* out, std::shared_ptr<v
     }
     if (scales == all.end() || scales->second.count != rows || v.count % rows || scales->second.type != kF32) continue;  // no weights
     // Codes are the weights times their row's scale.
-    (*out)[key] = {v.shape, kTypes[v.type].name, [v = v, s = scales->second, file, each = v.count / rows](uint64_t first, uint64_t count, float* to) {
+    (*out)[key] = {v.shape, kTypes[v.type].name,
+                   [v = v, s = scales->second, file, each = v.count / rows](uint64_t first, uint64_t count, float* to) {
                      for (uint64_t i = 0; i < count; ++i) to[i] = value(v, first + i) / value(s, (first + i) / each);
                    }};
   }
@@ -114,7 +118,8 @@ AudioPlace ct2_place(const AudioSpec& s, AudioTensor t, uint32_t layer) {
   const uint64_t d = s.d_model;
   // q, k and v lie one below the other; looking at what was heard, q by itself.
   const auto attention = [&](const char* of, uint32_t at, bool cross) -> AudioPlace {
-    const std::string name = l + of + "/", qkv = name + "linear_0/", kv = name + "linear_1/", out = name + (cross ? "linear_2/" : "linear_1/");
+    const std::string name = l + of + "/", qkv = name + "linear_0/", kv = name + "linear_1/",
+                      out = name + (cross ? "linear_2/" : "linear_1/");
     switch (at) {
       case 0:
         return {name + "layer_norm/gamma"};

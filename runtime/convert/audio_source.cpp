@@ -189,10 +189,13 @@ Status add_tensors(const StoredTensors& stored, Place place, AudioSource* out, E
     const uint32_t which = tensor == kAudioConv1 ? 0 : tensor == kAudioConv2 ? 1 : 2;
     const bool is_conv = tensor == kAudioConv1 || tensor == kAudioConv2 || tensor == kAudioConv3;
     std::vector<uint64_t> shape = {at.rows ? at.rows : n};
-    if (is_conv) shape = {n, conv[which].inputs, conv[which].taps};
-    else if (row.matrix()) shape.push_back(k);
+    if (is_conv)
+      shape = {n, conv[which].inputs, conv[which].taps};
+    else if (row.matrix())
+      shape.push_back(k);
     if (found->second.shape != shape)
-      return fail(err, LINNET_BAD_FILE, "tensor '", at.name, "' has shape ", shape_text(found->second.shape), ", the model's settings ask for ", shape_text(shape));
+      return fail(err, LINNET_BAD_FILE, "tensor '", at.name, "' has shape ", shape_text(found->second.shape),
+                  ", the model's settings ask for ", shape_text(shape));
     t.rows = rows_of(found->second, at.first, n, k, is_conv ? conv[which].taps : 1);
     t.rows.source_name = at.name;
     out->tensors.push_back(std::move(t));
@@ -260,13 +263,21 @@ Status whisper_config(const nlohmann::json& c, AudioSpec* s, Error* err) {
   const struct {
     const char* key;
     uint32_t* to;
-  } fields[] = {{"d_model", &s->d_model},           {"encoder_layers", &s->n_encoder},      {"decoder_layers", &s->n_decoder},
-                {"encoder_ffn_dim", &s->d_ff_encoder}, {"decoder_ffn_dim", &s->d_ff_decoder}, {"vocab_size", &s->n_vocab},
-                {"num_mel_bins", &s->n_mels},       {"max_source_positions", &s->n_audio},  {"max_target_positions", &s->n_text},
-                {"encoder_attention_heads", &s->n_heads}, {"decoder_attention_heads", &heads}};
+  } fields[] = {{"d_model", &s->d_model},
+                {"encoder_layers", &s->n_encoder},
+                {"decoder_layers", &s->n_decoder},
+                {"encoder_ffn_dim", &s->d_ff_encoder},
+                {"decoder_ffn_dim", &s->d_ff_decoder},
+                {"vocab_size", &s->n_vocab},
+                {"num_mel_bins", &s->n_mels},
+                {"max_source_positions", &s->n_audio},
+                {"max_target_positions", &s->n_text},
+                {"encoder_attention_heads", &s->n_heads},
+                {"decoder_attention_heads", &heads}};
   for (const auto& f : fields) LINNET_TRY(need_u32(c, f.key, f.to, err));
   if (heads != s->n_heads)
-    return fail(err, LINNET_UNSUPPORTED, "config.json: 'decoder_attention_heads' ", heads, " beside 'encoder_attention_heads' ", s->n_heads);
+    return fail(err, LINNET_UNSUPPORTED, "config.json: 'decoder_attention_heads' ", heads, " beside 'encoder_attention_heads' ",
+                s->n_heads);
   std::string act = "gelu";
   (void)get_string(c, "activation_function", &act);
   if (act != "gelu") return fail(err, LINNET_UNSUPPORTED, "config.json: 'activation_function' is '", act, "', not 'gelu'");
@@ -283,13 +294,18 @@ Status moonshine_config(const nlohmann::json& c, AudioSpec* s, Error* err) {
   const struct {
     const char* key;
     uint32_t* to;
-  } fields[] = {{"hidden_size", &s->d_model},         {"intermediate_size", &s->d_ff_encoder}, {"vocab_size", &s->n_vocab},
-                {"encoder_num_hidden_layers", &s->n_encoder}, {"decoder_num_hidden_layers", &s->n_decoder},
-                {"encoder_num_attention_heads", &s->n_heads}, {"decoder_num_attention_heads", &heads},
+  } fields[] = {{"hidden_size", &s->d_model},
+                {"intermediate_size", &s->d_ff_encoder},
+                {"vocab_size", &s->n_vocab},
+                {"encoder_num_hidden_layers", &s->n_encoder},
+                {"decoder_num_hidden_layers", &s->n_decoder},
+                {"encoder_num_attention_heads", &s->n_heads},
+                {"decoder_num_attention_heads", &heads},
                 {"max_position_embeddings", &s->n_text}};
   for (const auto& f : fields) LINNET_TRY(need_u32(c, f.key, f.to, err));
   if (heads != s->n_heads)
-    return fail(err, LINNET_UNSUPPORTED, "config.json: 'decoder_num_attention_heads' ", heads, " beside 'encoder_num_attention_heads' ", s->n_heads);
+    return fail(err, LINNET_UNSUPPORTED, "config.json: 'decoder_num_attention_heads' ", heads, " beside 'encoder_num_attention_heads' ",
+                s->n_heads);
   for (const char* key : {"encoder_num_key_value_heads", "decoder_num_key_value_heads"})
     if (get_u32(c, key, &kv) == Got::kFound && kv != heads)
       return fail(err, LINNET_UNSUPPORTED, "config.json: '", key, "' ", kv, " beside ", heads, " heads is not supported");
@@ -374,14 +390,18 @@ Status from_ct2(const std::string& folder, AudioSource* out, Error* err) {
   LINNET_TRY(shape("decoder/layer_0/ffn/linear_0/weight", 0, &s.d_ff_decoder));
   for (const bool encoder : {true, false}) {
     uint32_t& n = encoder ? s.n_encoder : s.n_decoder;
-    while (n < kMaxAudioLayers && stored.count((encoder ? "encoder/layer_" : "decoder/layer_") + std::to_string(n) + "/ffn/linear_0/weight")) ++n;
+    while (n < kMaxAudioLayers &&
+           stored.count((encoder ? "encoder/layer_" : "decoder/layer_") + std::to_string(n) + "/ffn/linear_0/weight"))
+      ++n;
   }
   const auto heads = stored.find("encoder/num_heads"), same = stored.find("decoder/num_heads");
-  if (heads == stored.end() || same == stored.end()) return fail(err, LINNET_BAD_FILE, "model.bin: variable 'encoder/num_heads' or 'decoder/num_heads' is missing");
+  if (heads == stored.end() || same == stored.end())
+    return fail(err, LINNET_BAD_FILE, "model.bin: variable 'encoder/num_heads' or 'decoder/num_heads' is missing");
   float n[2];
   heads->second.read(0, 1, &n[0]);
   same->second.read(0, 1, &n[1]);
-  if (!(n[0] >= 1 && n[0] <= 256) || n[0] != n[1]) return fail(err, LINNET_UNSUPPORTED, "model.bin: variables 'encoder/num_heads' and 'decoder/num_heads' differ, or are none");
+  if (!(n[0] >= 1 && n[0] <= 256) || n[0] != n[1])
+    return fail(err, LINNET_UNSUPPORTED, "model.bin: variables 'encoder/num_heads' and 'decoder/num_heads' differ, or are none");
   s.n_heads = static_cast<uint32_t>(n[0]);
   LINNET_TRY(read_tokenizer(folder, out, err));
   LINNET_TRY(find_tokens(none.root, out, err));
@@ -415,7 +435,9 @@ Format audio_format(const AudioSourceTensor& t, const Options& options) {
   constexpr Format kFine = LINNET_I8G32;
   const AudioTensorRow& row = audio_row(t.tensor);
   if (!row.matrix() || row.flags & kRoleF32) return LINNET_F32;
-  const Format asked = options.weights != LINNET_FORMAT_DEFAULT ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : LINNET_I8G128;
+  const Format asked = options.weights != LINNET_FORMAT_DEFAULT  ? options.weights
+                       : options.floats != LINNET_FORMAT_DEFAULT ? options.floats
+                                                                 : LINNET_I8G128;
   return format_row(asked).bits < 8 && t.tensor == kAudioTokenEmbd ? kFine : asked;
 }
 

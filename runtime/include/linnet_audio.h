@@ -138,8 +138,8 @@ typedef struct linnet_transcribed {
 /* Text of n_samples, window by window, each beginning where the last whole segment before it ended; fn gets a segment as soon as it is
  * certain, on the caller's thread. out may be NULL. After an error segments that were passed stand. */
 LINNET_CALL linnet_status linnet_transcribe(linnet_audio_session* session, const float* pcm, size_t n_samples,
-                                            const linnet_transcribe_params* params, linnet_segment_fn fn, void* user, linnet_transcribed* out,
-                                            linnet_error* err);
+                                            const linnet_transcribe_params* params, linnet_segment_fn fn, void* user,
+                                            linnet_transcribed* out, linnet_error* err);
 
 /* ---- its parts, for those who decode themselves --------------------------------------------------------------------------- */
 

@@ -152,14 +152,27 @@ struct Encoder : AudioWorker {
   void turn(float* x, uint32_t first, uint32_t n) const {
     const uint32_t pairs = spec.rope_dim / 2;
     if (!pairs) return;
-    ops.rope(w, x, stride(), n, spec.n_heads, spec.head_dim(), {}, {s.cos + size_t{first} * pairs, s.sin + size_t{first} * pairs, pairs, 1, 1});
+    ops.rope(w, x, stride(), n, spec.n_heads, spec.head_dim(), {},
+             {s.cos + size_t{first} * pairs, s.sin + size_t{first} * pairs, pairs, 1, 1});
     sync();
   }
   // Rows that see all others: their place among them is of no matter.
   void attend(const KvCache& kv, uint32_t layer, uint32_t n, float* q) const {
     const RowSpan span = {0, 0, n, rows - n};
-    ops.attention(w, {&kv, layer, &span, 1, q, stride(), spec.n_heads, 1.0f / __builtin_sqrtf(static_cast<float>(spec.head_dim())), 0, nullptr, nullptr, q,
-                      stride(), {}});
+    ops.attention(w, {&kv,
+                      layer,
+                      &span,
+                      1,
+                      q,
+                      stride(),
+                      spec.n_heads,
+                      1.0f / __builtin_sqrtf(static_cast<float>(spec.head_dim())),
+                      0,
+                      nullptr,
+                      nullptr,
+                      q,
+                      stride(),
+                      {}});
     sync();
   }
 

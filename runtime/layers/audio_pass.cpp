@@ -19,13 +19,7 @@ AudioPass::AudioPass(linnet_audio_session& session, uint32_t n_rows, void (*fn)(
       s(session) {}
 
 AudioWorker::AudioWorker(Pass& p, const Worker& worker, bool encoder)
-    : w(worker),
-      pass(static_cast<AudioPass&>(p)),
-      s(pass.s),
-      m(*s.audio),
-      spec(m.spec),
-      ops(*cpu_backend.ops),
-      a(encoder ? s.enc : s.dec) {}
+    : w(worker), pass(static_cast<AudioPass&>(p)), s(pass.s), m(*s.audio), spec(m.spec), ops(*m.backend->ops), a(encoder ? s.enc : s.dec) {}
 
 void AudioWorker::look() const {
   for_rows(w, 1, [&](uint32_t) { pass.stop.fetch_or(s.cancel.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed); });

@@ -73,7 +73,8 @@ struct Listener {
   linnet_audio_session* s = nullptr;
   const Audio& audio;
   explicit Listener(const Audio& of, uint32_t kv = 0, uint32_t threads = 1, uint32_t beams = 1) : audio(of) {
-    const linnet_audio_session_params p{.size = sizeof p, .n_threads = threads, .threads = 0, .n_beams = beams, .k_format = kv, .v_format = 0};
+    const linnet_audio_session_params p{
+        .size = sizeof p, .n_threads = threads, .threads = 0, .n_beams = beams, .k_format = kv, .v_format = 0};
     linnet_error err{};
     linnet_need need{.size = sizeof need};
     check(linnet_audio_session_need(of.a, &p, &need, &err), err);
@@ -121,7 +122,8 @@ struct Written {
     w.sound = w.sound && s->size == sizeof *s && s->first_sample >= w.end && s->end_sample > s->first_sample && s->n_bytes && s->n_words &&
               s->confidence > 0 && s->confidence <= 1.0001f;
     for (uint32_t i = 0; i < s->n_words; ++i)
-      w.sound = w.sound && s->words[i].from + s->words[i].n_bytes <= s->n_bytes && s->words[i].confidence >= 0 && s->words[i].confidence <= 1.0001f;
+      w.sound = w.sound && s->words[i].from + s->words[i].n_bytes <= s->n_bytes && s->words[i].confidence >= 0 &&
+                s->words[i].confidence <= 1.0001f;
     w.end = s->end_sample;
     w.text += "[" + std::to_string(s->first_sample) + " " + std::to_string(s->end_sample) + "]" + std::string(s->text, s->n_bytes);
     return s->index + 1 >= w.stop_at;
