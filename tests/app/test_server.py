@@ -69,6 +69,8 @@ def hybrid_model(out, golden="lfm2"):
     shutil.copy(source / "model.safetensors", out)
     config = json.loads((source / "config.json").read_text())
     config["max_position_embeddings"] = 4096
+    if "model_max_length" in config:  # Kimi's
+        config["model_max_length"] = 4096
     (out / "config.json").write_text(json.dumps(config))
     tokenizer = tiny_model.tokenizer()
     characters = tiny_model.byte_characters()
@@ -563,7 +565,7 @@ def check_flood(s, n_sequences):
     middle("short", False)
     idle = {kind: middle(kind, False) for kind in prompts}
     before = s.metrics()
-    flood = [s.stream(dict(LONG, max_tokens=200), key="a") for _ in range(64)]
+    flood = [s.stream(dict(LONG, max_tokens=500), key="a") for _ in range(64)]
     s.until("the flood", lambda m: m["requests_waiting"] >= 40 and m["generated_tokens_total"] > before["generated_tokens_total"] + 400)
     busy = {kind: middle(kind, True) for kind in prompts}
     for _ in range(3 if PLAIN else 0):  # other programs have the cores as well
