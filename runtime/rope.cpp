@@ -93,6 +93,7 @@ double scale_yarn(const ModelSpec& spec, uint32_t pair, double f) {
 }  // namespace
 
 double rope_log(double x) { return log_positive(x); }
+void rope_sin_cos(double angle, double* sin, double* cos) { sin_cos(angle, sin, cos); }
 double rope_power(double base, double exponent) { return exp_double(exponent * log_positive(base)); }
 
 void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq) {

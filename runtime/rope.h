@@ -18,6 +18,8 @@ void rope_frequencies(const ModelSpec& spec, const RopeFactors& factors, uint32_
 void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq);
 // cos, sin of position * inv_freq for one position, times factor.
 void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, double factor, float* cos, float* sin);
+// Of an angle of 0 to 2^31.
+void rope_sin_cos(double angle, double* sin, double* cos);
 double rope_log(double x);  // natural, of x > 0, the same on every machine
 // base^exponent of a positive base, the same on every machine.
 double rope_power(double base, double exponent);

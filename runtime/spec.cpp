@@ -608,6 +608,10 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
     return fail(err, LINNET_UNSUPPORTED, file.label, ": a plain GGUF file, not packed for linnet: run `linnet convert` on it");
   if (version.type != kGgufU32 || version.u == 0)
     return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
+  GgufValue kind;
+  if (file.key("linnet.audio.kind", &kind))
+    return fail(err, LINNET_UNSUPPORTED, file.label,
+                ": a model that hears, not one of language: linnet_audio.h and `linnet transcribe` read it");
   if (version.u > kLayoutVersion)
     return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
                 kLayoutVersion);
@@ -641,13 +645,7 @@ void role_name(Role role, uint32_t layer, char* out) {
   std::memcpy(out, name.text, name.n + 1);  // the longest name has 31 bytes
 }
 
-Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err) {
-  *out = {};
-  const TensorRole& r = role_row(role);
-  const LayerSpec l = layer_spec(spec, layer);
-  if (!r.present(spec, l)) return LINNET_OK;
-  char name[kRoleNameBytes];
-  role_name(role, layer, name);
+Status packed_matrix(const Gguf& file, const char* name, uint32_t n, uint32_t k, bool f32, Matrix* out, Error* err) {
   Name key, tensor;
   key.add("linnet.tensor.").add(name);
   tensor.add("linnet.").add(name);
@@ -660,8 +658,7 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   if (format_by_use(format) && file.key(kLayoutKey, &version) && version.u < kByUseVersion)
     return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': ", format_name(format), " in the order of ", kLayoutKey,
                 " = ", version.u, ": convert the model again");
-  const uint32_t n = r.n(spec, l), k = r.k(spec, l);
-  if (r.f32() && format != LINNET_F32)
+  if (f32 && format != LINNET_F32)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': format ", shape[0], ", not f32");
   if (shape[1] != n || shape[2] != k || shape[3] != format_row(format).w_group)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3],
@@ -676,6 +673,24 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   return LINNET_OK;
 }
 
+Status packed_vector(const Gguf& file, const char* name, uint32_t n, const float** out, Error* err) {
+  GgufTensor t;
+  if (!file.tensor(name, &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", name, "' is missing");
+  LINNET_TRY(read_place(file, t, kGgmlF32, uint64_t{n} * sizeof(float), err));
+  *out = reinterpret_cast<const float*>(t.data);
+  return LINNET_OK;
+}
+
+Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err) {
+  *out = {};
+  const TensorRole& r = role_row(role);
+  const LayerSpec l = layer_spec(spec, layer);
+  if (!r.present(spec, l)) return LINNET_OK;
+  char name[kRoleNameBytes];
+  role_name(role, layer, name);
+  return packed_matrix(file, name, r.n(spec, l), r.k(spec, l), r.f32(), out, err);
+}
+
 Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err) {
   *out = nullptr;
   const TensorRole& r = role_row(role);
@@ -683,11 +698,7 @@ Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   if (!r.present(spec, l)) return LINNET_OK;
   char name[kRoleNameBytes];
   role_name(role, layer, name);
-  GgufTensor t;
-  if (!file.tensor(name, &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", name, "' is missing");
-  LINNET_TRY(read_place(file, t, kGgmlF32, uint64_t{r.n(spec, l)} * sizeof(float), err));
-  *out = reinterpret_cast<const float*>(t.data);
-  return LINNET_OK;
+  return packed_vector(file, name, r.n(spec, l), out, err);
 }
 
 Status find_order(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err) {

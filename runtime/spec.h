@@ -358,8 +358,11 @@ inline constexpr size_t kRoleNameBytes = 96;
 // "blk.3.attn_q.weight" into out (kRoleNameBytes).
 void role_name(Role role, uint32_t layer, char* out);
 
-// One matrix or vector of a packed file, checked against the spec: format, n, k, byte count, place, alignment in memory. The pointers are
-// into the file. A role that is not present in the spec gives an empty matrix or nullptr, and LINNET_OK.
+// One matrix or vector of a packed file, checked: format, n, k, byte count, place, alignment in memory. The pointers are into the file.
+// f32: no other format.
+Status packed_matrix(const Gguf& file, const char* name, uint32_t n, uint32_t k, bool f32, Matrix* out, Error* err);
+Status packed_vector(const Gguf& file, const char* name, uint32_t n, const float** out, Error* err);
+// The same as the spec has it. A role that is not present there gives an empty matrix or nullptr, and LINNET_OK.
 Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err);
 Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err);
 // A vector of InputOrder, each channel once.

@@ -2,6 +2,7 @@
 // The tool stands on the C API, which it makes visible, and on convert.h for what people want to know of a model.
 #pragma once
 #include <convert.h>
+#include <linnet_audio.h>
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 #include <linnet_device.h>
@@ -52,6 +53,7 @@ enum class Kind {
   kReasoning,
   kPooling,
   kNormalise,
+  kTranscript,
 };
 
 // A word that a kind takes, what it stands for, and what --help says beside it.
@@ -591,6 +593,7 @@ Command devices_command();
 Command doctor_command();
 Command assistant_command();  // options are the programs' own, which become_other() runs
 Command serve_command();
+Command transcribe_command();
 Command completion_command();  // manual.cpp
 Command manual_command();
 

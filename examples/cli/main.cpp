@@ -14,10 +14,10 @@ using namespace linnet::cli;
 namespace {
 
 using MakeCommand = Command (*)();
-constexpr MakeCommand kCommands[] = {pull_command,     convert_command,    run_command,     chat_command,      template_command,
-                                     tokenize_command, detokenize_command, embed_command,   logits_command,    eval_command,
-                                     bench_command,    plan_command,       inspect_command, devices_command,   doctor_command,
-                                     manual_command,   completion_command, cache_command,   assistant_command, serve_command};
+constexpr MakeCommand kCommands[] = {
+    pull_command,    convert_command,    run_command,    chat_command,       template_command, tokenize_command,  detokenize_command,
+    embed_command,   transcribe_command, logits_command, eval_command,       bench_command,    plan_command,      inspect_command,
+    devices_command, doctor_command,     manual_command, completion_command, cache_command,    assistant_command, serve_command};
 
 void print_overview(std::FILE* to) {
   std::fprintf(to, "usage: linnet COMMAND [options]\n\n%s\n\ncommands:\n", linnet_build_info());

@@ -227,6 +227,8 @@ std::vector<Choice> choices(Kind kind) {
       return {{"model", LINNET_NORMALISE_DEFAULT, "as it says, else on"},
               {"on", LINNET_NORMALISE_ON, "length 1"},
               {"off", LINNET_NORMALISE_OFF}};
+    case Kind::kTranscript:
+      return {{"text", 0, "a line a segment"}, {"times", 1, "the same with times"}, {"srt", 2}, {"vtt", 3}};
     case Kind::kWindows:
       return {{"each", 0, "every token is predicted once"}, {"llama", 1, "as llama-perplexity has them"}};
     case Kind::kRows:

@@ -1,7 +1,7 @@
 /* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_sampling.h (how tokens are drawn; included
  * at the end), linnet_chat.h (chat formats, grammars), linnet_device.h (board, profile, power, measuring, CUDA), linnet_embed.h (texts as
- * vectors), linnet_lora.h (adapters), linnet_convert.h (published models in), linnet_serve.h (prefix cache; experimental). What is not in
- * these is not API.
+ * vectors), linnet_lora.h (adapters), linnet_convert.h (published models in), linnet_audio.h (speech as text) and linnet_serve.h (prefix
+ * cache; both experimental). What is not in these is not API.
  *
  *   linnet_view file;   linnet_file_map("model.gguf", LINNET_LOAD_MAP, &file, &err);
  *   linnet_need need = {.size = sizeof need};   linnet_model_need(&file, NULL, &need, &err);

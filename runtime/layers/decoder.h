@@ -7,18 +7,6 @@ namespace linnet {
 
 struct Batch;
 
-// Buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
-inline QuantRows quant_rows(const QuantRows& room, const Matrix& w) {
-  const FormatRow& f = format_row(w.format);
-  if (f.x == LINNET_F32) return {};
-  return {f.x, room.q, room.scale, room.sum128, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
-}
-
-inline QuantRows rows_from(const QuantRows& q, uint32_t first) {
-  return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group,
-          q.groups};
-}
-
 struct Decoder {
   const Worker& w;
   const Ops& ops;

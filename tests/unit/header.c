@@ -1,6 +1,7 @@
 /* The headers are C11. */
 #include <assert.h>
 #include <linnet.h>
+#include <linnet_audio.h>
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 #include <linnet_device.h>
@@ -15,6 +16,12 @@ BEGINS_WITH_SIZE(linnet_prefix_desc);
 BEGINS_WITH_SIZE(linnet_embed_desc);
 BEGINS_WITH_SIZE(linnet_embed_params);
 BEGINS_WITH_SIZE(linnet_lora_desc);
+BEGINS_WITH_SIZE(linnet_audio_desc);
+BEGINS_WITH_SIZE(linnet_audio_session_params);
+BEGINS_WITH_SIZE(linnet_transcribe_params);
+BEGINS_WITH_SIZE(linnet_hot_word);
+BEGINS_WITH_SIZE(linnet_segment);
+BEGINS_WITH_SIZE(linnet_transcribed);
 BEGINS_WITH_SIZE(linnet_model_desc);
 BEGINS_WITH_SIZE(linnet_kv_layers);
 BEGINS_WITH_SIZE(linnet_session_params);
