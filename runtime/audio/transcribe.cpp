@@ -366,7 +366,7 @@ struct Transcribing {
           if (at && at < t.text_bytes) t.text[at++] = ' ';
           bytes.remove_prefix(1);
         }
-        if (n_words) t.words[count] = {static_cast<uint32_t>(at), 0, 0};
+        if (n_words) t.words[count] = {sizeof t.words[0], static_cast<uint32_t>(at), 0, 0};
         ++count;
       }
       const size_t some = bytes.size() < t.text_bytes - at ? bytes.size() : t.text_bytes - at;

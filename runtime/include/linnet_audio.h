@@ -105,6 +105,7 @@ typedef struct linnet_transcribe_params {
 
 /* A word of a segment. */
 typedef struct linnet_audio_word {
+  uint32_t size;
   uint32_t from, n_bytes; /* of the segment's text */
   float confidence;       /* mean probability of its tokens, 0..1 */
 } linnet_audio_word;

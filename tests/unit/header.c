@@ -17,6 +17,7 @@ BEGINS_WITH_SIZE(linnet_embed_desc);
 BEGINS_WITH_SIZE(linnet_embed_params);
 BEGINS_WITH_SIZE(linnet_lora_desc);
 BEGINS_WITH_SIZE(linnet_audio_desc);
+BEGINS_WITH_SIZE(linnet_audio_word);
 BEGINS_WITH_SIZE(linnet_audio_session_params);
 BEGINS_WITH_SIZE(linnet_transcribe_params);
 BEGINS_WITH_SIZE(linnet_hot_word);
