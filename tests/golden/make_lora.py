@@ -46,11 +46,14 @@ ADAPTERS = {
     "deepseek-v2-linear": ("deepseek-v2", 12, dict(r=4, lora_alpha=6, target_modules=DENSE)),
     "deepseek-v2-qlora-linear": ("deepseek-v2-qlora", 13, dict(r=4, lora_alpha=6, target_modules=DENSE)),
     "qwen2-moe-linear": ("qwen2-moe", 14, dict(r=4, lora_alpha=6, target_modules=SHARED)),
+    "phi3-head": ("phi3", 15, dict(r=4, lora_alpha=6, target_modules=["qkv_proj", "lm_head"])),
+    "lfm2-head": ("lfm2", 16, dict(r=4, lora_alpha=6, target_modules=["q_proj", "lm_head"])),  # tied: the embedding stays as it is
 }
 # Adapters with their scales, one after the other.
 CASES = [["llama-all", 1.0]], [["llama-some", 1.0]], [["llama-rslora", 1.0]], [["qwen3-all", 1.0]], [["phi3-fused", 1.0]], [["gpt2-conv", 1.0]], \
     [["llama-all", 0.5], ["llama-rslora", 1.5]], [["qwen3-5-linear", 1.0]], [["qwen3-next-linear", 1.0]], [["lfm2-linear", 1.0]], \
-    [["granite4-h-linear", 1.0]], [["mamba2-linear", 1.0]], [["deepseek-v2-linear", 1.0]], [["deepseek-v2-qlora-linear", 1.0]], [["qwen2-moe-linear", 1.0]]
+    [["granite4-h-linear", 1.0]], [["mamba2-linear", 1.0]], [["deepseek-v2-linear", 1.0]], [["deepseek-v2-qlora-linear", 1.0]], [["qwen2-moe-linear", 1.0]], \
+    [["phi3-head", 1.0]], [["lfm2-head", 1.0]]
 
 
 def base(model):
