@@ -56,7 +56,8 @@ void Decoder::logits(const Batch& b, const float* x, float* to) {
       ops.sync(w);
     }
   }
-  ops.gemm(w, model.head, rows, stride, &in, b.n_logits, model.head_bias, false, to, logits_stride);
+  gemm(model.head, rows, stride, &in, b.n_logits, model.head_bias, false, to, logits_stride);
+  if (n_waiting) sync();
   if (spec.logit_scale == 0 && spec.logit_softcap == 0) return;
   ops.sync(w);
   ops.scale(w, to, logits_stride, static_cast<float>(spec.logit_scale), static_cast<float>(spec.logit_softcap), b.n_logits, spec.n_vocab);
@@ -78,7 +79,7 @@ namespace {
 struct Forward : Pass {
   linnet_session& s;
   const Batch& batch;
-  uint32_t n_lora_rows = 0;
+  uint32_t n_lora_rows = 0, n_lora_logits = 0;  // of the rows, and of those among them that get logits
   Forward(linnet_session& session, const Batch& b);
 };
 
@@ -175,7 +176,11 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
     if (d.m) d.layer_input(l.input, i);
   }
   if (d.m && spec.streams) d.end_streams();
-  if (b.n_logits) d.logits(b, a.x, to);
+  if (b.n_logits) {
+    d.lora_rows += s.params.n_sequences;
+    d.n_lora_rows = static_cast<Forward&>(pass).n_lora_logits;
+    d.logits(b, a.x, to);
+  }
   if (b.n_pools) d.pool(b, a.x);
 }
 
@@ -205,6 +210,15 @@ Forward::Forward(linnet_session& session, const Batch& b)
       last->n += span.n;
     else
       session.lora_rows[n_lora_rows++] = {span.row, span.n, &q.lora};
+  }
+  // The head reads rows that get logits one behind the other.
+  LoraRows* const of_logits = session.lora_rows + session.params.n_sequences;
+  for (uint32_t i = 0, at = 0; i < n_lora_rows; ++i) {
+    const LoraRows& some = session.lora_rows[i];
+    while (at < b.n_logits && b.logit_rows[at] < some.row) ++at;
+    const uint32_t from = at;
+    while (at < b.n_logits && b.logit_rows[at] < some.row + some.n) ++at;
+    if (at > from) of_logits[n_lora_logits++] = {from, at - from, some.use};
   }
 }
 

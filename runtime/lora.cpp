@@ -4,7 +4,12 @@
 
 namespace linnet {
 
+bool lora_present(Role role, uint32_t layer, const ModelSpec& spec) {
+  return role == kOutput ? spec.n_layers && !spec.headless : role_present(role, layer, spec);
+}
+
 uint32_t lora_slot(Role role, uint32_t layer, const ModelSpec& spec) {
+  if (role == kOutput) return lora_present(role, layer, spec) ? lora_slots(spec) - 1 : 0;
   for (uint32_t i = 0; i < kLoraRolesOfLayer; ++i) {
     if (kLoraRoles[i] != role) continue;
     // Kimi's q, k and v of a delta net are matrices of their own.
@@ -29,7 +34,7 @@ LoraOrders lora_orders(const ModelSpec& spec, Role role, uint32_t layer, uint32_
   o.of_inputs = role == kDeltaOut;
   return o;
 }
-uint32_t lora_slots(const ModelSpec& spec) { return 1 + spec.n_layers * kLoraRolesOfLayer; }
+uint32_t lora_slots(const ModelSpec& spec) { return 2 + spec.n_layers * kLoraRolesOfLayer; }
 
 Status lora_check(const linnet_model& model, Error* err) {
   if (!model.backend->ops->lora_down) return fail(err, LINNET_UNSUPPORTED, "adapters: not to be had with ", model.backend->name);

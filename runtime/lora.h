@@ -16,16 +16,17 @@ inline constexpr char kLoraPairsKey[] = "linnet.adapter.pairs";
 enum LoraOrder : uint32_t { kLoraPairs = 1, kLoraTiled = 2 };
 
 // The matrices of a layer that adapters may change.
-inline constexpr Role kLoraRoles[] = {kAttnQ,     kAttnK,      kAttnV,     kAttnGate,   kAttnOut,    kAttnQA,     kAttnQB,
-                                      kAttnKvA,   kDeltaIn,    kDeltaGate, kDeltaGateA, kDeltaGateB, kDeltaFadeA, kDeltaFadeB,
-                                      kDeltaBeta, kDeltaAlpha, kDeltaOut,  kConvIn,     kConvOut,    kMambaIn,    kMambaDt,
-                                      kMambaOut,  kFfnGate,    kFfnUp,     kFfnDown,    kSharedGate, kSharedUp,   kSharedDown};
+inline constexpr Role kLoraRoles[] = {kAttnQ,    kAttnK,      kAttnV,      kAttnGate,   kAttnOut,    kAttnQA,       kAttnQB,    kAttnKvA,
+                                      kDeltaIn,  kDeltaGate,  kDeltaGateA, kDeltaGateB, kDeltaFadeA, kDeltaFadeB,   kDeltaBeta, kDeltaAlpha,
+                                      kDeltaOut, kConvIn,     kConvOut,    kMambaIn,    kMambaDt,    kMambaOut,     kFfnGate,   kFfnUp,
+                                      kFfnDown,  kSharedGate, kSharedUp,   kSharedDown, kRouter,     kSharedGateInp};
 inline constexpr char kLoraMatrices[] =
-    "adapters are computed of what mixers and dense or shared feed-forward steps multiply with: not of embeddings, heads, routers and "
-    "routed "
-    "experts, nor of latent attention's kv_b, whose product is taken apart by head";
+    "adapters are computed of what mixers, routers and dense or shared feed-forward steps multiply with, and of the LM head: not of "
+    "embeddings and routed experts, nor of latent attention's kv_b, whose product is taken apart by head";
 inline constexpr uint32_t kLoraRolesOfLayer = sizeof kLoraRoles / sizeof kLoraRoles[0];
-// The number of a matrix that adapters may change, 1..lora_slots() - 1, or 0.
+// Whether the model multiplies with a matrix of the role: with a head also where it is the embedding's table.
+bool lora_present(Role role, uint32_t layer, const ModelSpec& spec);
+// The number of a matrix that adapters may change, 1..lora_slots() - 1, or 0. The last one is the head's.
 uint32_t lora_slot(Role role, uint32_t layer, const ModelSpec& spec);
 uint32_t lora_slots(const ModelSpec& spec);
 

@@ -133,7 +133,9 @@ Status lora_tensors(LoraFile* in, void* arg, Status (*fn)(void* arg, const LoraT
     const bool is_a = same_text(from(name, base.size()), kEnds[0]), is_b = same_text(from(name, base.size()), kEnds[1]);
     char other[kGgufMaxName + 1];
     std::string_view rest;
-    if ((!is_a && !is_b) || !split_name(base, &t.layer, &rest) || t.layer >= spec.n_layers) return refuse_name(file, name, err);
+    const bool is_head = same_text(base, role_row(kOutput).name);
+    if ((!is_a && !is_b) || (!is_head && !split_name(base, &t.layer, &rest)) || t.layer >= spec.n_layers)
+      return refuse_name(file, name, err);
     std::memcpy(other, name.data(), name.size());
     other[name.size() - 1] = is_a ? 'b' : 'a';
     if (!file.tensor(std::string_view(other, name.size()), &t.b))
@@ -143,7 +145,7 @@ Status lora_tensors(LoraFile* in, void* arg, Status (*fn)(void* arg, const LoraT
     LINNET_TRY(check_tensor(file, t.b, err));
     if (t.a.dims[1] < 1 || t.a.dims[1] > kMostLoraRank)
       return fail(err, LINNET_UNSUPPORTED, file.label, ": tensor '", name, "' has rank ", t.a.dims[1], ", must be 1..", kMostLoraRank);
-    const Roles roles = roles_of(rest, t.layer, spec, t.b.dims[1]);
+    const Roles roles = is_head ? Roles{{kOutput}, 1} : roles_of(rest, t.layer, spec, t.b.dims[1]);
     t.rank = static_cast<uint32_t>(t.a.dims[1]);
     uint64_t rows = 0;
     for (uint32_t r = 0; r < roles.n; ++r) rows += role_n(roles.role[r], t.layer, spec);
@@ -261,7 +263,7 @@ uint64_t hash_of(const linnet_lora& lora, uint32_t n_slots) {
   return h ? h : 1;
 }
 
-inline constexpr uint32_t kMostSlots = 1 + kMaxLayers * kLoraRolesOfLayer;
+inline constexpr uint32_t kMostSlots = 2 + kMaxLayers * kLoraRolesOfLayer;
 
 struct LoraParts {
   linnet_lora* lora;
@@ -273,6 +275,7 @@ LoraParts lay_out(Arena& arena, const ModelSpec& spec) {
   p.lora = arena.take<linnet_lora>("adapter", 1);
   p.parts = arena.take<LowRank>("adapter", lora_slots(spec));
   uint32_t longest = kMostLoraRank;
+  if (lora_slot(kOutput, 0, spec) && role_k(kOutput, 0, spec) > longest) longest = role_k(kOutput, 0, spec);
   for (uint32_t i = 0; i < spec.n_layers; ++i)
     for (const Role r : kLoraRoles)
       if (lora_slot(r, i, spec) && role_k(r, i, spec) > longest) longest = role_k(r, i, spec);

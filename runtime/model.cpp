@@ -211,6 +211,7 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.matrix(kTokenEmbd, 0, &m->embedding));
   LINNET_TRY(in.matrix(kOutput, 0, &m->head));
   if (m->spec.tied) m->head = m->embedding;
+  m->head.slot = lora_slot(kOutput, 0, m->spec);  // what an adapter adds to the head, the embedding does not have
   LINNET_TRY(in.norm(kOutputNorm, kOutputNormBias, 0, &m->output_norm));
   LINNET_TRY(in.matrix(kPosEmbd, 0, &m->positions));
   LINNET_TRY(in.norm(kEmbdNorm, kEmbdNormBias, 0, &m->embd_norm));

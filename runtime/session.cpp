@@ -202,7 +202,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   f.handle = model.backend->layout(places, model.handle, backend_plan(f, model, p));
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
   f.spans = arena.take<RowSpan>("sequences", p.n_sequences);
-  f.lora_rows = arena.take<LoraRows>("adapters", p.lora_rank ? p.n_sequences : 0);
+  f.lora_rows = arena.take<LoraRows>("adapters", p.lora_rank ? 2 * p.n_sequences : 0);
   f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
   f.taken = arena.take<uint32_t>("sequences", kMaxKvClasses);
   f.logit_rows = arena.take<uint32_t>("sequences", p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences);

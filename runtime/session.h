@@ -104,7 +104,7 @@ struct linnet_session {
   linnet::EmbedRoom embed;
   linnet::Sequence* seqs;        // (n_sequences)
   linnet::RowSpan* spans;        // (n_sequences) of the batch that is computed
-  linnet::LoraRows* lora_rows;   // (n_sequences) of it
+  linnet::LoraRows* lora_rows;   // (2 * n_sequences) of it, then of its rows that get logits
   uint32_t *parts_done, *taken;  // (n_sequences) tokens of a call that are computed; (KV classes)
   uint32_t* logit_rows;          // (most rows of logits in a batch)
   float* batch_logits;           // (n_sequences, logits_stride), where there are several sequences

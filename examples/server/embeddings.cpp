@@ -77,8 +77,8 @@ class Embedding : public std::enable_shared_from_this<Embedding> {
     std::vector<float> vector(n_dim);
     linnet_error err = {};
     computing_ = session;
-    const linnet_status status =
-        exchange_->gone() ? LINNET_CANCELLED : linnet_embed(session, &row, 1, &params, vector.data(), vector.size(), &err);
+    linnet_status status = exchange_->gone() ? LINNET_CANCELLED : served_->scheduler.give_adapters(seq, scales_, &err);
+    if (status == LINNET_OK) status = linnet_embed(session, &row, 1, &params, vector.data(), vector.size(), &err);
     computing_ = nullptr;
     if (status == LINNET_CANCELLED) return step();  // it may have been meant for the pass before
     if (status != LINNET_OK) {
@@ -116,6 +116,7 @@ class Embedding : public std::enable_shared_from_this<Embedding> {
 
   const std::shared_ptr<Exchange> exchange_;
   const std::shared_ptr<Served> served_;
+  const std::vector<float> scales_ = served_->model->lora_scales().get();  // of all its texts
   std::atomic<linnet_session*> computing_{nullptr};
   std::string data_;  // JSON of the vectors that are there
   size_t next_ = 0, n_tokens_ = 0, held_ = 0;

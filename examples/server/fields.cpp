@@ -16,7 +16,7 @@ constexpr size_t kMaxValues = 400'000;  // a value takes up to 64 bytes of memor
 
 }  // namespace
 
-bool read_json(const std::string& body, json* out, Refusal* why) {
+bool read_json(const std::string& body, json* out, Refusal* why, bool list) {
   int depth = 0;
   size_t n_values = 0;
   std::vector<size_t> members;  // of what is open; finding one goes through all of them
@@ -51,7 +51,8 @@ bool read_json(const std::string& body, json* out, Refusal* why) {
     if (const size_t at = text.find("] "); at != std::string::npos) text.erase(0, at + 2);  // the library's number of the error
     return *why = {400, "the body is not valid JSON: " + text, "invalid_json", {}}, false;
   }
-  if (!out->is_object()) return *why = {400, "the body is no JSON object", "invalid_json", {}}, false;
+  if (list ? !out->is_array() : !out->is_object())
+    return *why = {400, std::string("the body is no JSON ") + (list ? "array" : "object"), "invalid_json", {}}, false;
   return true;
 }
 
@@ -279,23 +280,24 @@ bool read_sampling(Fields* f, const Model& model, double temperature, linnet_sam
   return f->ok();
 }
 
-bool read_loras(Fields* f, const Model& model, std::vector<float>* scales) {
-  *scales = model.lora_scales();
-  const json* list = f->array("lora");
-  if (!list) return f->ok();
-  std::fill(scales->begin(), scales->end(), 0.0f);
-  for (const json& one : *list) {
+bool read_scales(const json& list, size_t n_loras, std::vector<float>* scales) {
+  scales->assign(n_loras, 0.0f);
+  for (const json& one : list) {
     const json none;
     const auto field = [&](const char* name) -> const json& { return one.is_object() && one.contains(name) ? one[name] : none; };
     const json &id = field("id"), &scale = field("scale");
     const int64_t i = id.is_number_integer() ? id.get<int64_t>() : -1;
     const double s = scale.is_number() ? scale.get<double>() : NAN;
-    if (i < 0 || i >= static_cast<int64_t>(scales->size()) || !(std::abs(s) <= 1000)) {
-      f->refuse("lora", "must be objects of an id (of GET /lora-adapters) and a scale from -1000 to 1000");
-      break;
-    }
+    if (i < 0 || i >= static_cast<int64_t>(n_loras) || !(std::abs(s) <= 1000)) return false;
     (*scales)[static_cast<size_t>(i)] = static_cast<float>(s);
   }
+  return true;
+}
+
+bool read_loras(Fields* f, const Model& model, std::vector<float>* scales) {
+  const json* list = f->array("lora");
+  if (!list) *scales = model.lora_scales().get();
+  if (list && !read_scales(*list, model.loras().size(), scales)) f->refuse("lora", kWrongScales);
   return f->ok();
 }
 

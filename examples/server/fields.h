@@ -14,8 +14,8 @@ namespace server {
 
 using json = nlohmann::ordered_json;  // a schema's members and a tool's stay in the order in which they came
 
-// The body as a JSON object of bounded depth and number of values.
-bool read_json(const std::string& body, json* out, Refusal* why);
+// The body as a JSON object, or an array, of bounded depth and number of values.
+bool read_json(const std::string& body, json* out, Refusal* why, bool list = false);
 
 // Reads fields of one object; the first that is wrong is what `why` says, and what is read afterwards counts for nothing.
 class Fields {
@@ -49,6 +49,9 @@ class Fields {
 bool read_sampling(Fields* fields, const Model& model, double temperature, linnet_sampling* out);
 // llama.cpp's `lora`: [{"id": 0, "scale": 1.0}, ...], where those that are not named have no part; absent: as the model has them.
 bool read_loras(Fields* fields, const Model& model, std::vector<float>* scales);
+// ... what stands in that array, of so many adapters; false: what is wrong with it.
+bool read_scales(const json& list, size_t n_loras, std::vector<float>* scales);
+inline constexpr char kWrongScales[] = "must be objects of an id (of GET /lora-adapters) and a scale from -1000 to 1000";
 uint64_t random_seed();
 std::string random_id(const char* prefix);  // prefix and 24 characters
 int64_t unix_seconds();

@@ -56,8 +56,6 @@ bool Scheduler::start(std::shared_ptr<Model> model, const SchedulerOptions& opti
   if (!session_memory_.alloc(need.bytes)) return *why = "no memory for the session's " + std::to_string(need.bytes) + " bytes", false;
   if (linnet_session_init(&session_, session_memory_.data, session_memory_.bytes, model_->handle(), &p, &err) != LINNET_OK)
     return session_ = nullptr, failed();
-  // What is computed beside jobs has the adapters that they have by default.
-  if (options_.spare && give_adapters(n_slots_, model_->lora_scales(), &err) != LINNET_OK) return failed();
   const char* purpose = nullptr;
   size_t bytes = 0;
   for (uint32_t i = 0; linnet_session_memory(session_, i, &purpose, &bytes, nullptr) == LINNET_OK && purpose; ++i)

@@ -118,6 +118,8 @@ class Scheduler {
   // dropped later: the server stops.
   bool run(std::function<void(linnet_session*, uint32_t seq)> call);
   linnet_prefix* prefix() { return prefix_; }  // inside run() alone; NULL: there is none
+  // To an empty sequence: run()'s inside run(). scales: by the adapters' ids; none: no adapters.
+  linnet_status give_adapters(uint32_t seq, const std::vector<float>& scales, linnet_error* err);
   // No new jobs; waits for those that are there, at most so long, then drops them. Ends the thread.
   void stop(std::chrono::milliseconds wait);
 
@@ -187,7 +189,6 @@ class Scheduler {
   void admit(std::unique_lock<std::mutex>* lock);
   void begin(Entry entry);
   size_t match(Active* a);
-  linnet_status give_adapters(uint32_t seq, const std::vector<float>& scales, linnet_error* err);  // to an empty sequence
   void go_on(Active* a);
   void leave(Active* a);
   void finish(Active* a, End end, const Refusal& why);

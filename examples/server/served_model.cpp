@@ -67,15 +67,23 @@ bool Model::open(const Options& options, std::string* why) {
   if (linnet_model_init(&model_, memory_.data, memory_.bytes, &file_, nullptr, &err) != LINNET_OK) return model_ = nullptr, failed();
   desc_.size = sizeof desc_;
   if (linnet_model_info(model_, &desc_, &err) != LINNET_OK) return failed();
+  if (!options_.scales) options_.scales = first_scales(options_);
   for (const auto& [path, scale] : options.loras) {
     loras_.push_back(std::make_unique<Lora>());
     loras_.back()->path = path;
-    loras_.back()->scale = scale;
     if (!open_lora(loras_.back().get(), why)) return false;
   }
   if (options.shape_only) return true;
   open_chat();
   return true;
+}
+
+std::shared_ptr<LoraScales> Model::first_scales(const Options& options) {
+  auto scales = std::make_shared<LoraScales>();
+  std::vector<float> said;
+  for (const auto& lora : options.loras) said.push_back(lora.second);
+  scales->set(std::move(said));
+  return scales;
 }
 
 // Its values are copied, and its file is closed again.
@@ -113,12 +121,6 @@ size_t Model::memory_bytes() const {
   size_t bytes = memory_.bytes;
   for (const auto& l : loras_) bytes += l->memory.bytes;
   return bytes;
-}
-
-std::vector<float> Model::lora_scales() const {
-  std::vector<float> scales;
-  for (const auto& l : loras_) scales.push_back(l->scale);
-  return scales;
 }
 
 // ---- templates -------------------------------------------------------------------------------------------------------------------

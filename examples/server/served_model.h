@@ -72,6 +72,23 @@ class Chat {
   linnet_template* handle_ = nullptr;
 };
 
+// Adapters' scales where requests say none, by ids. They outlast the model, which may go and come back. Any thread.
+class LoraScales {
+ public:
+  std::vector<float> get() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return scales_;
+  }
+  void set(std::vector<float> scales) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    scales_ = std::move(scales);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<float> scales_;
+};
+
 class Model {
  public:
   struct Options {
@@ -82,7 +99,9 @@ class Model {
     bool shape_only = false;                                // for a plan: weights that take no memory
     size_t grammar_bytes = size_t{64} << 20;                // of grammars that are remembered or at work
     std::vector<std::pair<std::string, float>> loras = {};  // adapters: paths, and their scales where requests say none
+    std::shared_ptr<LoraScales> scales = {};                // ... as they are now; NULL: as loras says
   };
+  static std::shared_ptr<LoraScales> first_scales(const Options& options);
   Model() = default;
   ~Model();
   Model(const Model&) = delete;
@@ -96,13 +115,12 @@ class Model {
   size_t memory_bytes() const;  // with adapters
   struct Lora {
     std::string path;
-    float scale;
     Memory memory;
     linnet_lora* handle = nullptr;
     uint32_t rank = 0;
   };
   const std::vector<std::unique_ptr<Lora>>& loras() const { return loras_; }  // by their ids
-  std::vector<float> lora_scales() const;                                     // where requests say none
+  LoraScales& lora_scales() const { return *options_.scales; }
   size_t file_bytes() const { return file_.bytes; }
   size_t grammar_bytes() const { return options_.grammar_bytes; }
   size_t grammars_used() const { return *grammars_held_; }

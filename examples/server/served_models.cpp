@@ -10,7 +10,10 @@ Models::~Models() { stop(std::chrono::milliseconds(0)); }
 
 bool Models::start(const ModelsOptions& options, std::string* why) {
   options_ = options;
-  for (const Model::Options& m : options.models) entries_.push_back({m, unix_seconds(), 0, nullptr});
+  for (const Model::Options& m : options.models) {
+    entries_.push_back({m, unix_seconds(), 0, nullptr});
+    entries_.back().options.scales = Model::first_scales(m);
+  }
   for (Entry& e : entries_) {
     if (!plan(&e, why)) return false;
     if (options_.memory_bytes && e.plan_bytes > options_.memory_bytes) {

@@ -125,14 +125,31 @@ struct Routes {
     say(e.get(), list);
   }
 
-  // As llama.cpp's server has them, of the first model.
-  static void lora_adapters(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+  // As llama.cpp's server has them, of the first model or the one that the query names.
+  static std::shared_ptr<Served> with_adapters(Service* s, Exchange* e) {
     Refusal why;
-    const auto served = s->models_.get("", &why);
-    if (!served) return refuse(e.get(), why);
+    const auto name = e->query.find("model");
+    auto served = s->models_.get(name == e->query.end() ? "" : name->second, &why);
+    if (!served) refuse(e, why);
+    return served;
+  }
+  static void lora_adapters(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
+    const auto served = with_adapters(s, e.get());
+    if (!served) return;
+    const std::vector<float> scales = served->model->lora_scales().get();
     json list = json::array();
-    for (const auto& l : served->model->loras()) list.push_back({{"id", list.size()}, {"path", l->path}, {"scale", l->scale}});
+    for (const auto& l : served->model->loras()) list.push_back({{"id", list.size()}, {"path", l->path}, {"scale", scales[list.size()]}});
     say(e.get(), list);
+  }
+  // What requests have from now on that say nothing of adapters; those that are not named have no part.
+  static void set_adapters(Service* s, const std::shared_ptr<Exchange>& e, const json& body) {
+    const auto served = with_adapters(s, e.get());
+    if (!served) return;
+    std::vector<float> scales;
+    if (!read_scales(body, served->model->loras().size(), &scales))
+      return refuse(e.get(), {400, std::string("the body's elements ") + kWrongScales, "invalid_value", {}});
+    served->model->lora_scales().set(std::move(scales));
+    say(e.get(), {{"success", true}});
   }
 
   static void metrics(Service* s, const std::shared_ptr<Exchange>& e, const json&) {
@@ -144,6 +161,7 @@ struct Routes {
   struct Route {
     const char *method, *path;
     void (*run)(Service*, const std::shared_ptr<Exchange>&, const json& body);
+    bool list = false;  // the body is an array
   };
   static const Route kAll[];
   static void state(Service* s, const std::shared_ptr<Exchange>& e, const json& body) {
@@ -166,6 +184,7 @@ const Routes::Route Routes::kAll[] = {
     {"GET", "/props", props},
     {"GET", "/slots", slots},
     {"GET", "/lora-adapters", lora_adapters},
+    {"POST", "/lora-adapters", set_adapters, true},
     {"POST", "/v1/state", state},
     {"POST", "/tokenize", tokenize},
     {"POST", "/detokenize", detokenize},
@@ -176,19 +195,19 @@ const Routes::Route Routes::kAll[] = {
 void Service::answer(const std::shared_ptr<Exchange>& exchange) {
   Exchange* const e = exchange.get();
   const std::string method = e->method == "HEAD" ? "GET" : e->method;
-  const Routes::Route* other = nullptr;
+  std::string others;  // methods that the path has
   if (method == "PUT" && e->path == "/v1/state" && settings_.states) return state_import(this, exchange);
   for (const Routes::Route& r : Routes::kAll) {
     if (e->path != r.path) continue;
-    other = &r;
+    others += std::string(others.empty() ? "" : ", ") + r.method;
     if (method != r.method) continue;
     json body = json::object();
     Refusal why;
-    if (method == "POST" && !read_json(e->body, &body, &why)) return refuse(e, why);
+    if (method == "POST" && !read_json(e->body, &body, &why, r.list)) return refuse(e, why);
     e->free_body();
     return r.run(this, exchange, body);
   }
-  if (other) return refuse(e, {405, e->path + " takes " + other->method + " alone", "method_not_allowed", {}}, {{"Allow", other->method}});
+  if (!others.empty()) return refuse(e, {405, e->path + " takes " + others + " alone", "method_not_allowed", {}}, {{"Allow", others}});
   static constexpr std::string_view kModels = "/v1/models/";
   if (method == "GET" && e->path.compare(0, kModels.size(), kModels) == 0) {
     json found;

@@ -21,6 +21,8 @@ constexpr const char* kConfig = "adapter_config.json";
 constexpr const char* kTensors = "adapter_model.safetensors";
 constexpr std::string_view kPrefix = "base_model.model.";
 constexpr std::string_view kA = ".lora_A.weight", kB = ".lora_B.weight";
+// The model's own head, which PEFT saves beside a head's adapter. It is in the model already, so only its shape is looked at.
+constexpr std::string_view kOwnHead = "lm_head.base_layer.weight";
 
 // Keys of methods that linnet does not compute, where they hold something.
 constexpr const char* kRefused[] = {"use_dora",          "use_qalora",   "lora_bias",       "alora_invocation_tokens",
@@ -33,6 +35,7 @@ constexpr const char* kOtherBase[] = {"pissa", "olora", "corda", "loftq", "lora_
 struct PeftConfig {
   double alpha = 8;
   bool root = false;                     // rsLoRA: alpha / sqrt(rank)
+  bool tying = false;                    // a tied head's adapter is the embedding's as well
   std::map<std::string, double> alphas;  // of modules whose names end so
   std::string base;
 };
@@ -68,6 +71,8 @@ Status read_config(const std::string& folder, PeftConfig* out, Error* err) {
   if (get_double(c, "lora_alpha", &out->alpha) != Got::kFound || !(std::fabs(out->alpha) > 0 && std::fabs(out->alpha) <= 1e5))
     return fail(err, LINNET_BAD_FILE, kConfig, ": 'lora_alpha' is missing, 0, or no number within 1e5");
   if (get_bool(c, "use_rslora", &out->root) == Got::kWrong) return fail(err, LINNET_BAD_FILE, kConfig, ": 'use_rslora' is no flag");
+  if (get_bool(c, "ensure_weight_tying", &out->tying) == Got::kWrong)
+    return fail(err, LINNET_BAD_FILE, kConfig, ": 'ensure_weight_tying' is no flag");
   if (const json* alphas = json_member(c, "alpha_pattern"); alphas && alphas->is_object())
     for (const auto& [name, value] : alphas->items()) {
       double alpha = 0;
@@ -118,6 +123,10 @@ Status find_shares(const SafetensorsTensors& tensors, const PeftConfig& config, 
     if (name.find("lora_magnitude_vector") != name.npos)
       return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name,
                   "': DoRA is not supported: merge it into the model's folder by PEFT");
+    if (name.ends_with(kOwnHead) && lora_present(kOutput, 0, spec)) {
+      LINNET_TRY(check_shape(tensor, name, role_n(kOutput, 0, spec), role_k(kOutput, 0, spec), err));
+      continue;
+    }
     if (!is_a && !is_b)
       return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name, "' is neither lora_A nor lora_B of a matrix: not supported");
     std::string module = name.substr(0, name.size() - kA.size());
@@ -146,7 +155,10 @@ Status find_shares(const SafetensorsTensors& tensors, const PeftConfig& config, 
       if (entry.rows == HfRows::kPart)
         return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name, "': ", kLoraMatrices,
                     ", nor of what is a part of a matrix here");
-      const bool there = role_present(entry.role, layer, spec);
+      const bool there = lora_present(entry.role, layer, spec);
+      if (there && entry.role == kOutput && spec.tied && config.tying)
+        return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name,
+                    "': 'ensure_weight_tying' makes it the embedding's adapter as well, of which none are computed");
       if (there && !lora_slot(entry.role, layer, spec))
         return fail(err, LINNET_UNSUPPORTED, kTensors, ": tensor '", name, "': ", kLoraMatrices);
       if (!there) continue;
@@ -244,8 +256,21 @@ struct Merge {
 Status merge_matrix(void* arg, const LoraTensors& l, Error* err) {
   const Merge& m = *static_cast<const Merge*>(arg);
   SourceTensor* t = nullptr;
-  for (SourceTensor& other : m.source->tensors)
-    if (other.role == l.role && other.layer == l.layer) t = &other;
+  const auto find = [&](Role role) {
+    for (SourceTensor& other : m.source->tensors)
+      if (other.role == role && other.layer == l.layer) t = &other;
+  };
+  find(l.role);
+  if (!t && l.role == kOutput && m.source->spec.tied) {  // a head of its own from here on: the embedding stays as it is
+    find(kTokenEmbd);
+    if (t) {
+      SourceTensor head = *t;
+      head.role = kOutput;
+      m.source->tensors.push_back(std::move(head));
+      t = &m.source->tensors.back();
+      m.source->spec.tied = 0;
+    }
+  }
   if (!t) return fail(err, LINNET_BAD_FILE, m.file->label, ": tensor '", l.a.name, "': the model has no such matrix");
   const auto a = std::make_shared<std::vector<float>>(size_t{l.rank} * l.k);
   std::vector<float> row(l.k);

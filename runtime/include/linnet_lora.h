@@ -11,9 +11,10 @@
  * - File: GGUF as llama.cpp has adapters: general.type "adapter", adapter.type "lora", adapter.lora.alpha, and of a matrix NAME the tensors
  *   NAME.lora_a and NAME.lora_b in F32, F16 or BF16. linnet_convert_file makes one of a PEFT folder. Ranks 1..256, which may differ from
  *   matrix to matrix, of what layers multiply with: attention's q, k, v (or all of them as attn_qkv), gate and output; latent attention's
- * q, q_a, q_b, kv_a and output; what goes into and comes out of short convolutions, gated delta nets and Mamba-2; gate, up and down of
- * dense feed-forward steps and of shared experts. Everything else (embeddings, heads, routers, routed experts, kv_b) is LINNET_UNSUPPORTED
- * by name: nothing of a file is passed over.
+ *   q, q_a, q_b, kv_a and output; what goes into and comes out of short convolutions, gated delta nets and Mamba-2; gate, up and down of
+ *   dense feed-forward steps and of shared experts, routers and the gate of shared experts; and of the LM head (output.weight), also
+ *   where the embedding's table is the head: then tokens are embedded as before. Everything else (embeddings, routed experts, kv_b) is
+ *   LINNET_UNSUPPORTED by name: nothing of a file is passed over.
  * - Exact, as linnet.h has it: A x is one chain of fused multiply-adds over k for each of rank's outputs, times s, and B's over rank for
  *   each of n outputs, added to W's. Several adapters add one after the other, in the order that they are given.
  * - Memory: an adapter's values are copied, so its file's bytes are free after init. A session counts room for A x. No call allocates.

@@ -66,9 +66,9 @@ void choose(Decoder& d, const Experts& t, uint32_t layer) {
   const ModelSpec& spec = d.spec;
   const Activations& a = d.a;
   const linnet_session& s = d.s;
-  ops.gemm(d.w, t.router, a.normed, a.d_stride, nullptr, d.m, t.router_bias, false, a.router, a.router_stride);
-  if (t.shared_weight.panels) ops.gemm(d.w, t.shared_weight, a.normed, a.d_stride, nullptr, d.m, nullptr, false, a.shared_gate, kPanel);
-  ops.sync(d.w);
+  d.gemm(t.router, a.normed, a.d_stride, nullptr, d.m, t.router_bias, false, a.router, a.router_stride);
+  if (t.shared_weight.panels) d.gemm(t.shared_weight, a.normed, a.d_stride, nullptr, d.m, nullptr, false, a.shared_gate, kPanel);
+  d.sync();
   const float router_scale = spec.router_scale > 0 ? static_cast<float>(spec.router_scale) : 1.0f;
   const Sequence* seqs = s.seqs;
   const size_t per_layer = size_t{s.params.n_context} * spec.n_active;

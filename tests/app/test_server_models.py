@@ -67,6 +67,23 @@ def adapters(folder):
         for wrong in ([{"id": 2, "scale": 1}], [{"id": 0}], [{"scale": 1}], ["x"], [{"id": 0, "scale": "1"}], 5):
             refused = s.post(TEXT, dict(body, lora=wrong))
             assert refused.status == 400 and "lora" in refused.json()["error"]["message"], refused.json()
+        # Other scales for requests that say none: at once, with what is kept of others kept apart; a request's own field wins.
+        scales = lambda: [a["scale"] for a in s.ask("GET", "/lora-adapters").json()]
+        vector = lambda: s.good("/v1/embeddings", {"input": "a text"})["data"][0]["embedding"]
+        vectors = []
+        for use, is_now in zip(uses + uses[:2], ([0, 0], [1, 0], [0, 0.5], [0.25, -1], [0, 0], [1, 0])):
+            assert s.good("/lora-adapters", use) == {"success": True} and scales() == is_now, (use, scales())
+            assert essence(s.good(TEXT, body)) == right[uses.index(use)], use
+            assert [essence(s.good(TEXT, dict(body, lora=other))) for other in uses] == right
+            vectors.append(str(vector()))
+        assert vectors[4:] == vectors[:2] and len(set(vectors)) == len(uses), vectors
+        for wrong in ([{"id": 2, "scale": 1}], [{"id": 1, "scale": 1}, {"id": 0}], ["x"], [{"id": 0, "scale": "1"}], [{"id": 0, "scale": 1001}], {"id": 0, "scale": 1}, 5):
+            refused = s.post("/lora-adapters", wrong)
+            assert refused.status == 400 and ("lora" in refused.json()["error"]["message"] or "array" in refused.json()["error"]["message"]), refused.json()
+            assert scales() == [1, 0]  # as it was
+        assert s.post("/lora-adapters?model=none", []).status == 404
+        refused = s.ask("DELETE", "/lora-adapters")
+        assert refused.status == 405 and "GET, POST" in refused.json()["error"]["message"], refused.json()
 
 
 @part

@@ -22,7 +22,7 @@ from transformers import AutoModelForCausalLM
 transformers_weight_conversion._convert_peft_config_moe = lambda config, model: None
 
 HERE = Path(__file__).resolve().parent
-# Every linear layer that adapters are computed of: of latent attention not kv_b_proj, of experts the shared one.
+# Most linear layers that adapters are computed of: of latent attention not kv_b_proj, of experts the shared one.
 MIXERS = ["q_proj", "k_proj", "v_proj", "o_proj", "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "in_proj", "out_proj", "in_proj_qkv", "in_proj_z",
           "in_proj_a", "in_proj_b", "in_proj_qkvz", "in_proj_ba"]
 DENSE = MIXERS + ["gate_proj", "up_proj", "down_proj", "input_linear", "output_linear", "w1", "w2", "w3"]
@@ -46,15 +46,21 @@ ADAPTERS = {
     "deepseek-v2-linear": ("deepseek-v2", 12, dict(r=4, lora_alpha=6, target_modules=DENSE)),
     "deepseek-v2-qlora-linear": ("deepseek-v2-qlora", 13, dict(r=4, lora_alpha=6, target_modules=DENSE)),
     "qwen2-moe-linear": ("qwen2-moe", 14, dict(r=4, lora_alpha=6, target_modules=SHARED)),
+    "phi3-head": ("phi3", 15, dict(r=4, lora_alpha=6, target_modules=["qkv_proj", "lm_head"])),
+    "qwen2-moe-gates": ("qwen2-moe", 17, dict(r=3, lora_alpha=6, target_modules=["shared_expert_gate", "v_proj"])),
+    "afmoe-router": ("afmoe", 18, dict(r=4, lora_alpha=6, target_modules=["router.gate", "o_proj"])),
+    "gemma4-moe-router": ("gemma4-moe", 19, dict(r=4, lora_alpha=6, target_modules=["router.proj", "o_proj"])),
+    "lfm2-head": ("lfm2", 16, dict(r=4, lora_alpha=6, target_modules=["q_proj", "lm_head"])),  # tied: the embedding stays as it is
 }
 # Adapters with their scales, one after the other.
 CASES = [["llama-all", 1.0]], [["llama-some", 1.0]], [["llama-rslora", 1.0]], [["qwen3-all", 1.0]], [["phi3-fused", 1.0]], [["gpt2-conv", 1.0]], \
     [["llama-all", 0.5], ["llama-rslora", 1.5]], [["qwen3-5-linear", 1.0]], [["qwen3-next-linear", 1.0]], [["lfm2-linear", 1.0]], \
-    [["granite4-h-linear", 1.0]], [["mamba2-linear", 1.0]], [["deepseek-v2-linear", 1.0]], [["deepseek-v2-qlora-linear", 1.0]], [["qwen2-moe-linear", 1.0]]
+    [["granite4-h-linear", 1.0]], [["mamba2-linear", 1.0]], [["deepseek-v2-linear", 1.0]], [["deepseek-v2-qlora-linear", 1.0]], [["qwen2-moe-linear", 1.0]], \
+    [["phi3-head", 1.0]], [["lfm2-head", 1.0]], [["qwen2-moe-gates", 1.0]], [["afmoe-router", 1.0]], [["gemma4-moe-router", 1.0]]
 
 
 def base(model):
-    return AutoModelForCausalLM.from_pretrained(HERE / model, dtype=torch.float32, attn_implementation="eager").eval()
+    return AutoModelForCausalLM.from_pretrained(HERE / model, dtype=torch.float32, attn_implementation="eager", experts_implementation="eager").eval()
 
 
 def fill(peft, seed):

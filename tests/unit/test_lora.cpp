@@ -58,9 +58,15 @@ struct Folder {
   std::string bytes() const { return std::string(static_cast<const char*>(loaded.file.data), loaded.file.bytes); }
 };
 
+// All that adapters may change.
+std::vector<linnet::Role> all_roles() {
+  std::vector<linnet::Role> roles(std::begin(linnet::kLoraRoles), std::end(linnet::kLoraRoles));
+  roles.push_back(linnet::kOutput);
+  return roles;
+}
+
 // An adapter of some matrices, random, whose share is about that of the matrix itself times `size`.
-GgufFile adapter(const Model& model, uint32_t rank, uint32_t seed,
-                 const std::vector<linnet::Role>& roles = {std::begin(linnet::kLoraRoles), std::end(linnet::kLoraRoles)},
+GgufFile adapter(const Model& model, uint32_t rank, uint32_t seed, const std::vector<linnet::Role>& roles = all_roles(),
                  float size = 0.3f) {
   const linnet::ModelSpec& spec = model.m->spec;
   std::mt19937 random(seed);
@@ -73,7 +79,8 @@ GgufFile adapter(const Model& model, uint32_t rank, uint32_t seed,
   f.f32("adapter.lora.alpha", static_cast<float>(rank) * 0.5f);
   for (uint32_t layer = 0; layer < spec.n_layers; ++layer)
     for (const linnet::Role role : roles) {
-      if (!linnet::role_present(role, layer, spec) || (role == linnet::kDeltaIn && spec.delta_by_key)) continue;
+      if (!linnet::lora_present(role, layer, spec) || (role == linnet::kDeltaIn && spec.delta_by_key)) continue;
+      if (role == linnet::kOutput && layer) continue;
       const uint32_t n = linnet::role_n(role, layer, spec), k = linnet::role_k(role, layer, spec);
       char name[linnet::kRoleNameBytes];
       linnet::role_name(role, layer, name);
@@ -161,7 +168,7 @@ linnet_status refusal(const Model& model, const GgufFile& file, std::string* tex
 
 TEST_CASE("adapters that PEFT saved give PEFT's logits: f32 within 1e-4 of the largest, merged or beside the model") {
   const auto cases = nlohmann::json::parse(slurp("tests/golden/lora/lora.json"));
-  REQUIRE(cases.size() == 15);
+  REQUIRE(cases.size() == 20);
   for (const auto& c : cases) {
     const std::string base = "tests/golden/" + c["model"].get<std::string>();
     const auto names = c["adapters"].get<std::vector<std::string>>();
@@ -542,6 +549,68 @@ TEST_CASE("a state with adapters rolls back to the bytes that it had") {
   }
 }
 
+TEST_CASE("a head's adapter changes the rows of its own sequence alone, however many get logits") {
+  for (const char* name : {"llama", "lfm2"}) {  // a head of its own, and the embedding's
+    INFO(name);
+    const Model model(std::string("tests/golden/") + name, LINNET_I8G128);
+    const Lora a(model, adapter(model, 7, 4, {linnet::kOutput}).bytes()), b(model, adapter(model, 3, 5, {linnet::kOutput}).bytes());
+    CHECK(a.desc.n_matrices == 1);
+    const std::vector<std::vector<const Lora*>> uses = {{&a}, {}, {&a}, {&b, &a}};
+    constexpr uint32_t kLogits = 5;
+    std::vector<Tokens> texts;
+    std::vector<std::vector<Row>> want;
+    for (uint32_t i = 0; i < 4; ++i) {
+      texts.push_back(random_tokens(9 + i, model.desc.n_vocab, 30 + i));
+      const Session alone(model, with_rank(params(0, 1, 64, kLogits, 64), 32));
+      set(alone, 0, uses[i]);
+      prefill(alone, 0, texts[i]);
+      want.emplace_back();
+      for (uint32_t back = 0; back < kLogits; ++back) want[i].push_back(logits_of(alone, 0, back));
+      // What comes before the head is the model's own.
+      const Session plain(model, with_rank(params(0, 1, 64, kLogits, 64), 32));
+      prefill(plain, 0, texts[i]);
+      for (uint32_t back = 0; back < kLogits; ++back) CHECK(same_bytes(logits_of(plain, 0, back), want[i][back]) == uses[i].empty());
+    }
+    for (const uint32_t threads : {1u, 3u}) {
+      const Session s(model, with_rank(params(0, threads, 64, 1, 64), 32, 4));
+      std::vector<linnet_rows> rows;
+      for (uint32_t i = 0; i < 4; ++i) {
+        set(s, i, uses[i]);
+        rows.push_back({.size = sizeof(linnet_rows), .seq = i, .n_tokens = texts[i].size(), .tokens = texts[i].data()});
+      }
+      linnet_error err{};
+      check(linnet_prefill_batch(s.s, rows.data(), 4, &err), err);
+      for (uint32_t i = 0; i < 4; ++i) CHECK(same_bytes(want[i][0], logits_of(s, i)));  // a batch's are those of last rows
+    }
+  }
+}
+
+TEST_CASE("merging into a tied head gives the model one of its own and leaves the embedding") {
+  linnet::convert::Options options;
+  options.weights = LINNET_F32, options.plain = true;
+  struct Plain {
+    linnet::convert::Image image;
+    std::unique_ptr<linnet::Gguf> file = std::make_unique<linnet::Gguf>();
+    ~Plain() { linnet::convert::image_free(&image); }
+  } before, after;
+  linnet_error err{};
+  for (Plain* p : {&before, &after}) {
+    if (p == &after) options.loras = {{"tests/golden/lora/lfm2-head", 1.0f}};
+    check(linnet::convert::convert_to_memory("tests/golden/lfm2", options, &p->image, &err), err);
+    check(linnet::gguf_open(p->image.data, p->image.bytes, "it", p->file.get(), &err), err);
+  }
+  linnet::GgufTensor embedding, same, head;
+  REQUIRE(before.file->tensor("token_embd.weight", &embedding));
+  CHECK_FALSE(before.file->tensor("output.weight", &head));
+  REQUIRE(after.file->tensor("token_embd.weight", &same));
+  REQUIRE(after.file->tensor("output.weight", &head));
+  REQUIRE(embedding.bytes == same.bytes);
+  REQUIRE(embedding.bytes == head.bytes);
+  const auto n = static_cast<size_t>(embedding.bytes);
+  CHECK(std::memcmp(embedding.data, same.data, n) == 0);
+  CHECK(std::memcmp(embedding.data, head.data, n) != 0);
+}
+
 TEST_CASE("states know the adapters of their sequence") {
   const Model model("tests/golden/llama", LINNET_I8G128);
   const Tokens tokens = random_tokens(30, model.desc.n_vocab, 8);
@@ -710,11 +779,12 @@ TEST_CASE("what does not fit is refused by name") {
   bad(LINNET_UNSUPPORTED, "blk.0.ffn_norm.weight",
       [&](GgufFile& f) { f.tensors.push_back({"blk.0.ffn_norm.weight", {64}, 0, std::string(256, '\0')}); });
   for (const char* name :
-       {"token_embd.weight", "output.weight", "blk.0.attn_norm.weight", "blk.2.attn_q.weight", "blk.0.ffn_gate_exps.weight", "blk..x"})
+       {"token_embd.weight", "output_norm.weight", "blk.0.attn_norm.weight", "blk.2.attn_q.weight", "blk.0.ffn_gate_exps.weight", "blk..x"})
     bad(LINNET_UNSUPPORTED, name, [&](GgufFile& f) {
       f.tensors.push_back({std::string(name) + ".lora_a", {64, 4}, 0, std::string(64 * 16, '\0')});
       f.tensors.push_back({std::string(name) + ".lora_b", {4, 64}, 0, std::string(64 * 16, '\0')});
     });
+  bad(LINNET_BAD_FILE, "output.weight", [&](GgufFile& f) { f.tensor("output.weight.lora_b")->dims[1] -= 1; });
   bad(LINNET_UNSUPPORTED, "rank 257", [&](GgufFile& f) {
     f.tensor(a)->dims = {64, 257}, f.tensor(a)->data = std::string(64 * 257 * 4, '\0');
     f.tensor(b)->dims = {257, 96}, f.tensor(b)->data = std::string(257 * 96 * 4, '\0');
@@ -788,6 +858,25 @@ TEST_CASE("PEFT folders of what linnet does not compute are refused by name") {
     CHECK(std::string(err.text).find(word) != std::string::npos);
     linnet::convert::unload(&loaded);
   };
+  const auto refused_head = [](const char* from, const char* to, const std::string& word) {
+    const Model tied("tests/golden/lfm2", LINNET_I8G128);
+    const TemporaryFolder tmp;
+    for (const char* file : {"/adapter_config.json", "/adapter_model.safetensors"}) {
+      std::string bytes = slurp(std::string("tests/golden/lora/lfm2-head") + file);
+      if (const size_t at = bytes.find(from); at != bytes.npos) bytes.replace(at, std::strlen(from), to);
+      std::ofstream(tmp.path + file, std::ios::binary) << bytes;
+    }
+    linnet::convert::Loaded loaded;
+    linnet_error err{};
+    const linnet_status status = linnet::convert::load_adapter(tmp.path, tied.image.view(), &loaded, &err);
+    CAPTURE(word, err.text);
+    CHECK((status == LINNET_OK) == word.empty());
+    CHECK(std::string(err.text).find(word) != std::string::npos);
+    linnet::convert::unload(&loaded);
+  };
+  refused_head("no such text", "", "");
+  refused_head("\"ensure_weight_tying\": false", "\"ensure_weight_tying\": true", "ensure_weight_tying");
+  refused_head("\"shape\":[67,40]", "\"shape\":[40,67]", "base_layer");  // of another vocabulary
   refused_folder("\"use_dora\": false", "\"use_dora\": true", "DoRA");
   refused_folder("\"peft_type\": \"LORA\"", "\"peft_type\": \"LOHA\"", "LOHA");
   refused_folder("\"bias\": \"none\"", "\"bias\": \"all\"", "bias");
