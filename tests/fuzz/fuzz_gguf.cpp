@@ -1,6 +1,4 @@
-// libFuzzer: any bytes as a GGUF file. What opens is walked; packed files become models and plain files, plain ones are imported, adapters
-// are given to models that compute with them.
-#include <linnet_lora.h>
+// libFuzzer: any bytes as a GGUF file. What opens is walked; packed files become models and plain files, plain ones are imported.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -93,63 +91,6 @@ void unpack(std::string_view bytes, Error* err) {
   }
 }
 
-// A model with a session that has room for adapters.
-struct Base {
-  convert::Image image;
-  linnet_model* model = nullptr;
-  linnet_session* session = nullptr;
-
-  explicit Base(const std::string& plain) {
-    convert::Options options;
-    options.weights = LINNET_F16;
-    Error err = {};
-    require(convert::convert_to_memory(MemoryFile(plain).path(), options, &image, &err) == LINNET_OK);
-    const linnet_view file = image.view();
-    linnet_need need = {};
-    need.size = sizeof need;
-    require(linnet_model_need(&file, nullptr, &need, &err) == LINNET_OK);
-    require(linnet_model_init(&model, memory(need.bytes), need.bytes, &file, nullptr, &err) == LINNET_OK);
-    linnet_session_params p = {};
-    p.size = sizeof p;
-    p.n_context = 16;
-    p.lora_rank = LINNET_LORA_MOST_RANK;
-    require(linnet_session_need(model, &p, &need, &err) == LINNET_OK);
-    require(linnet_session_init(&session, memory(need.bytes), need.bytes, model, &p, &err) == LINNET_OK);
-  }
-  static void* memory(size_t bytes) {
-    void* mem = nullptr;
-    require(posix_memalign(&mem, 64, bytes) == 0);
-    return mem;
-  }
-};
-const std::vector<Base>& bases();
-
-// Whether any of them takes it.
-bool adapt(linnet_view file, Error* err) {
-  bool taken = false;
-  for (const Base& base : bases()) {
-    linnet_need need = {};
-    need.size = sizeof need;
-    if (linnet_lora_need(base.model, &file, &need, err) != LINNET_OK) continue;
-    void* const mem = Base::memory(need.bytes);
-    linnet_lora* lora = nullptr;
-    const linnet_status status = linnet_lora_init(&lora, mem, need.bytes, base.model, &file, err);
-    require(status == LINNET_OK || status == LINNET_BAD_FILE);  // a value that is no number
-    if (status == LINNET_OK) {
-      const int32_t tokens[] = {1, 2, 3};
-      require(linnet_truncate(base.session, 0, 0, err) == LINNET_OK &&
-              linnet_lora_set(base.session, 0, &lora, nullptr, 1, err) == LINNET_OK);
-      const linnet_status computed = linnet_prefill(base.session, 0, tokens, 3, err);
-      require(computed == LINNET_OK || computed == LINNET_NOT_FINITE);
-      require(linnet_truncate(base.session, 0, 0, err) == LINNET_OK &&
-              linnet_lora_set(base.session, 0, nullptr, nullptr, 0, err) == LINNET_OK);
-    }
-    std::free(mem);
-    taken = taken || status == LINNET_OK;
-  }
-  return taken;
-}
-
 using Tensors = std::vector<std::pair<std::string, std::vector<uint64_t>>>;
 
 // A tiny model of another family: without tensors that it does not have, with others and keys.
@@ -193,33 +134,6 @@ const std::vector<std::string>& families() {
   return all;
 }
 
-const std::vector<Base>& bases() {
-  static const std::vector<Base>* const all = [] {
-    auto* list = new std::vector<Base>;
-    list->reserve(2);
-    list->emplace_back(test::tiny_model(kGgmlF16, 1, "llama", {4, 1, 1, 4, 4}).bytes());
-    list->emplace_back(families().back());  // latent attention
-    return list;
-  }();
-  return *all;
-}
-
-// Adapters of all that they may change in a model.
-std::string adapter(const std::string& arch, const Tensors& matrices) {
-  test::GgufFile f;
-  f.text("general.type", "adapter");
-  f.text("general.architecture", arch);
-  f.text("adapter.type", "lora");
-  f.f32("adapter.lora.alpha", 3);
-  for (const auto& [name, dims] : matrices) {
-    const uint64_t rank = 1 + f.tensors.size() % 3;
-    const uint32_t seed = static_cast<uint32_t>(f.tensors.size());
-    f.tensors.push_back({"blk.0." + name + ".weight.lora_a", {dims[0], rank}, kGgmlF16, test::tensor_data(kGgmlF16, dims[0] * rank, seed)});
-    f.tensors.push_back({"blk.0." + name + ".weight.lora_b", {rank, dims[1]}, kGgmlF32, test::tensor_data(kGgmlF32, dims[1] * rank, seed)});
-  }
-  return f.bytes();
-}
-
 // A plain model and a packed one, so that a run that starts from nothing gets past the first checks.
 const std::vector<std::string>& seeds() {
   static const std::vector<std::string> kept = [] {
@@ -246,13 +160,6 @@ const std::vector<std::string>& seeds() {
       require(convert::source_from_gguf(MemoryFile(other).path(), &source, &err) == LINNET_OK);
       all.push_back(other);
       add_packed(other, LINNET_FORMAT_DEFAULT);
-    }
-    for (const std::string& bytes : {adapter("llama", {{"attn_qkv", {4, 12}}, {"attn_output", {4, 4}}, {"ffn_down", {4, 4}}}),
-                                     adapter("llama", {{"attn_q", {4, 4}}, {"ffn_gate", {4, 4}}, {"ffn_up", {4, 4}}}),
-                                     adapter("deepseek2", {{"attn_q", {4, 33}}, {"attn_kv_a_mqa", {4, 64}}, {"attn_output", {16, 4}}})}) {
-      Error err = {};
-      require(adapt({bytes.data(), bytes.size()}, &err));
-      all.push_back(bytes);
     }
     test::GgufFile vocabulary = test::tiny_model(kGgmlF16, 1, "llama", {4, 1, 1, 4, 4});
     vocabulary.text("tokenizer.ggml.model", "llama");
@@ -307,10 +214,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     if (is_packed(g)) {
       make_model({mem, bytes}, &err);
       unpack({static_cast<const char*>(mem), bytes}, &err);
-    } else {
+    } else
       import({static_cast<const char*>(mem), bytes}, &err);
-      (void)adapt({mem, bytes}, &err);
-    }
   } else {
     require(err.code < 0 && err.text[0] != '\0');
   }
