@@ -163,9 +163,9 @@ SourceTensor rows_of(const StoredTensor& stored, uint64_t first_row, uint32_t n,
   return t;
 }
 
-using Place = AudioPlace (*)(const AudioSpec& s, AudioTensor t, uint32_t layer);
+}  // namespace
 
-Status add_tensors(const StoredTensors& stored, Place place, AudioSource* out, Error* err) {
+Status add_audio_tensors(const StoredTensors& stored, AudioPlaces place, AudioSource* out, Error* err) {
   const AudioSpec& spec = out->spec;
   Convolution conv[3] = {};
   audio_convolutions(spec, conv);
@@ -203,6 +203,8 @@ Status add_tensors(const StoredTensors& stored, Place place, AudioSource* out, E
   });
 }
 
+namespace {
+
 // The id of a token by its text, or none.
 bool token_of(const TokenizerBlob& t, std::string_view text, uint32_t* id) {
   const auto at = std::find(t.tokens.begin(), t.tokens.end(), text);
@@ -211,8 +213,9 @@ bool token_of(const TokenizerBlob& t, std::string_view text, uint32_t* id) {
   return true;
 }
 
-// Whisper's own tokens, by what they are called.
-Status find_tokens(const nlohmann::json& generation, AudioSource* out, Error* err) {
+}  // namespace
+
+Status find_whisper_tokens(bool several, AudioSource* out, Error* err) {
   AudioSpec& s = out->spec;
   const TokenizerBlob& t = out->tokenizer;
   const auto optional = [&](std::initializer_list<std::string_view> names) {
@@ -229,8 +232,6 @@ Status find_tokens(const nlohmann::json& generation, AudioSource* out, Error* er
   s.transcribe = optional({"<|transcribe|>"});
   s.translate = optional({"<|translate|>"});
   s.first_timestamp = s.no_timestamps && s.no_timestamps < s.n_vocab ? s.no_timestamps + 1 : 0;
-  bool several = s.n_vocab >= 51865;  // of the published sizes the smallest with many languages
-  (void)get_bool(generation, "is_multilingual", &several);
   if (!several) return LINNET_OK;
   for (uint32_t id = s.start + 1; id < t.tokens.size() && out->languages.size() < kMaxLanguages; ++id) {
     const std::string& text = t.tokens[id];
@@ -241,6 +242,39 @@ Status find_tokens(const nlohmann::json& generation, AudioSource* out, Error* er
   s.first_language = s.n_languages ? s.start + 2 : 0;
   return LINNET_OK;
 }
+
+// Tokens that are no speech, as Whisper's code lists them where its files do not: of marks and music those that are a token by themselves.
+static Status suppress_marks(AudioSource* out, Error* err) {
+  constexpr std::string_view kMarks[] = {"\"",  "#",  "(",  ")",   "*",   "+",   "/",   ":",  ";",   "<",  "=",  ">",
+                                         "@",   "[",  "\\", "]",   "^",   "_",   "`",   "{",  "|",   "}",  "~",  "「",
+                                         "」",  "『", "』", "<<",  ">>",  "<<<", ">>>", "--", "---", "-(", "-[", "('",
+                                         "(\"", "((", "))", "(((", ")))", "[[",  "]]",  "{{", "}}",  "♪♪", "♪♪♪"};
+  constexpr std::string_view kMusic[] = {"♩", "♪", "♫", "♬", "♭", "♮", "♯"};
+  Tokenizer t;
+  LINNET_TRY(tokenizer_open(out->tokenizer.bytes.data(), out->tokenizer.bytes.size(), out->spec.n_vocab, &t, err));
+  std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, 64));
+  const auto add = [&](const std::string& text, bool any, std::vector<uint32_t>* to) -> Status {
+    int32_t ids[64];
+    size_t n = 0;
+    LINNET_TRY(tokenize(t, text, 0, scratch.data(), scratch.size(), ids, std::size(ids), &n, err));
+    const uint32_t id = n ? static_cast<uint32_t>(ids[0]) : 0;
+    if ((n == 1 || (any && n)) && std::find(to->begin(), to->end(), id) == to->end()) to->push_back(id);
+    return LINNET_OK;
+  };
+  if (out->suppressed.empty()) {
+    for (const char* begins : {" -", " '"}) LINNET_TRY(add(begins, true, &out->suppressed));
+    for (const std::string_view mark : kMarks)
+      for (const char* before : {"", " "}) LINNET_TRY(add(before + std::string(mark), false, &out->suppressed));
+    for (const std::string_view mark : kMusic)
+      for (const char* before : {"", " "}) LINNET_TRY(add(before + std::string(mark), true, &out->suppressed));
+  }
+  if (!out->suppressed_first.empty()) return LINNET_OK;
+  LINNET_TRY(add(" ", true, &out->suppressed_first));
+  out->suppressed_first.push_back(out->spec.end);
+  return LINNET_OK;
+}
+
+namespace {
 
 void read_ids(const nlohmann::json& from, const char* key, uint32_t n_vocab, std::vector<uint32_t>* out) {
   const nlohmann::json* list = json_member(from, key);
@@ -344,7 +378,9 @@ Status from_folder(const std::string& folder, AudioSource* out, Error* err) {
   LINNET_TRY(whisper ? whisper_config(config.root, &s, err) : moonshine_config(config.root, &s, err));
   LINNET_TRY(read_tokenizer(folder, out, err));
   if (whisper) {
-    LINNET_TRY(find_tokens(generation.root, out, err));
+    bool several = s.n_vocab >= 51865;  // of the published sizes the smallest with many languages
+    (void)get_bool(generation.root, "is_multilingual", &several);
+    LINNET_TRY(find_whisper_tokens(several, out, err));
   } else {
     s.start = 1, s.end = 2;
     (void)get_u32(config.root, "decoder_start_token_id", &s.start);
@@ -363,11 +399,11 @@ Status from_folder(const std::string& folder, AudioSource* out, Error* err) {
     if (t.format == LINNET_FORMAT_DEFAULT) continue;  // missed where it is needed
     stored[name] = {t.shape, t.dtype, [t = t](uint64_t first, uint64_t count, float* to) { safetensors_read(t, first, count, to); }};
   }
-  return add_tensors(stored, hf_place, out, err);
+  return add_audio_tensors(stored, hf_place, out, err);
 }
 
 Status from_ct2(const std::string& folder, AudioSource* out, Error* err) {
-  JsonTree config, none;
+  JsonTree config;
   bool found = false;
   LINNET_TRY(read_json(folder + "/config.json", "config.json", &config, &found, err));
   StoredTensors stored;
@@ -404,16 +440,22 @@ Status from_ct2(const std::string& folder, AudioSource* out, Error* err) {
     return fail(err, LINNET_UNSUPPORTED, "model.bin: variables 'encoder/num_heads' and 'decoder/num_heads' differ, or are none");
   s.n_heads = static_cast<uint32_t>(n[0]);
   LINNET_TRY(read_tokenizer(folder, out, err));
-  LINNET_TRY(find_tokens(none.root, out, err));
+  LINNET_TRY(find_whisper_tokens(s.n_vocab >= 51865, out, err));
   read_ids(config.root, "suppress_ids", s.n_vocab, &out->suppressed);
   read_ids(config.root, "suppress_ids_begin", s.n_vocab, &out->suppressed_first);
   LINNET_TRY(audio_check(s, err, "model.bin"));
-  return add_tensors(stored, ct2_place, out, err);
+  return add_audio_tensors(stored, ct2_place, out, err);
 }
 
-enum class Kind { kNone, kFolder, kCt2 };
+enum class Kind { kNone, kFolder, kCt2, kGgml };
 Kind kind_of(const std::string& path) {
-  if (is_synthetic(path) || !is_folder(path)) return Kind::kNone;
+  if (is_synthetic(path)) return Kind::kNone;
+  if (!is_folder(path)) {
+    Mapped file;
+    return file_load(path.c_str(), LINNET_LOAD_MAP, {}, &file.view, nullptr) == LINNET_OK && is_ggml(file.view.data, file.view.bytes)
+               ? Kind::kGgml
+               : Kind::kNone;
+  }
   JsonTree config;
   bool found = false;
   if (read_json(path + "/config.json", "config.json", &config, &found, nullptr) != LINNET_OK || !found) return Kind::kNone;
@@ -428,7 +470,9 @@ bool is_audio_source(const std::string& path) { return kind_of(path) != Kind::kN
 
 Status audio_source(const std::string& path, AudioSource* out, Error* err) {
   out->name = folder_name(path);
-  return kind_of(path) == Kind::kCt2 ? from_ct2(path, out, err) : from_folder(path, out, err);
+  const Kind kind = kind_of(path);
+  LINNET_TRY((kind == Kind::kGgml ? from_ggml : kind == Kind::kCt2 ? from_ct2 : from_folder)(path, out, err));
+  return out->spec.whisper() ? suppress_marks(out, err) : LINNET_OK;
 }
 
 Format audio_format(const AudioSourceTensor& t, const Options& options) {

@@ -48,6 +48,13 @@ struct AudioPlace {
   std::string name;
   uint64_t first = 0, rows = 0;  // rows: of all of them; 0: its own alone
 };
+using AudioPlaces = AudioPlace (*)(const AudioSpec& s, AudioTensor t, uint32_t layer);
+// All tensors that the spec asks for, from where they lie.
+Status add_audio_tensors(const StoredTensors& stored, AudioPlaces place, AudioSource* out, Error* err);
+// Whisper's own tokens, by what the tokenizer calls them.
+Status find_whisper_tokens(bool several_languages, AudioSource* out, Error* err);
+bool is_ggml(const void* data, size_t bytes);
+Status from_ggml(const std::string& path, AudioSource* out, Error* err);
 Status open_ct2(const std::string& folder, StoredTensors* out, std::shared_ptr<void>* keep, Error* err);
 AudioPlace ct2_place(const AudioSpec& s, AudioTensor t, uint32_t layer);
 

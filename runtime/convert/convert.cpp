@@ -607,7 +607,8 @@ void image_free(Image* image) {
 linnet_status load(const std::string& path, linnet_load how, const Options& options, Loaded* out, linnet_error* err) {
   *out = {};
   return guarded_source(path, err, [&] {
-    if (!is_synthetic(path) && !is_folder(path)) {
+    const bool hears = is_audio_source(path);
+    if (!is_synthetic(path) && !is_folder(path) && !hears) {
       Mapped file;
       LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &file.view, err));
       const auto gguf = std::make_unique<Gguf>();
@@ -624,7 +625,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
     Options in_memory = options;
     in_memory.mtp = false;  // what nothing reads takes none
     if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain ||
-        !options.loras.empty() || is_adapter_folder(path) || is_audio_source(path))
+        !options.loras.empty() || is_adapter_folder(path) || hears)
       LINNET_TRY(convert(path, in_memory, {nullptr, &out->image}, err));
     else
       LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <memory>
 
+#include "../../platform/folder.h"
 #include "../chat/render.h"
+#include "audio_source.h"
 #include "convert.h"
 #include "source.h"
 #include "template.h"
@@ -42,6 +44,14 @@ void put_spec(const ModelSpec& spec, Description* out) {
     out->spec.push_back({kSpecFields[i].name, spec_value(spec, kSpecFields[i]), kSpecFields[i].type == SpecType::kText});
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
     if (spec.layer_values[f]) out->spec.push_back({std::string("layers.") + kLayerFields[f].name, layer_text(spec, f), true});
+}
+
+void put_audio(const AudioSpec& spec, Description* out) {
+  for (uint32_t i = 0; i < kAudioFieldCount; ++i) {
+    uint32_t v;
+    std::memcpy(&v, reinterpret_cast<const char*>(&spec) + kAudioFields[i].offset, sizeof v);
+    out->spec.push_back({kAudioFields[i].name, std::to_string(v), false});
+  }
 }
 
 uint64_t source_bytes(const SourceTensor& t) {
@@ -196,7 +206,9 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
     put_spec(packed ? spec : source.spec, out);
     mark_ahead(packed ? spec.n_layers : source.spec.n_layers, out);
   } else {
+    AudioSpec hears;
     out->unsupported = why.text;
+    if (packed && is_audio(*file) && audio_read(*file, &hears, nullptr) == LINNET_OK) put_audio(hears, out);
   }
   for (Source* s : {&source, source.ahead.get()}) {
     if (!s) continue;
@@ -215,13 +227,39 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
   return LINNET_OK;
 }
 
+Status describe_audio(const std::string& path, Description* out, Error* err) {
+  AudioSource source;
+  LINNET_TRY(audio_source(path, &source, err));
+  out->kind = is_folder(path) ? path_info(path + "/model.bin").there ? "CTranslate2 folder" : "Hugging Face folder" : "whisper.cpp's file";
+  out->name = source.name;
+  out->architecture = source.spec.whisper() ? "whisper" : "moonshine";
+  out->tokenizer = source.tokenizer.gguf_model;
+  out->n_tokens = source.tokenizer.tokens.size();
+  out->unsupported = "it hears: `linnet transcribe` runs it";
+  put_audio(source.spec, out);
+  for (const AudioSourceTensor& t : source.tensors) {
+    TensorInfo info{t.rows.source_name, t.rows.source_type, {t.rows.n}, source_bytes(t.rows)};
+    if (audio_row(t.tensor).matrix()) {
+      const Format f = audio_format(t, {});
+      info.shape.push_back(t.rows.k);
+      info.packed = format_name(f);
+      info.bits = 8 * static_cast<double>(packed_bytes(f, t.rows.n, t.rows.k)) / (static_cast<double>(t.rows.n) * t.rows.k);
+    }
+    out->tensor_bytes += info.bytes;
+    out->tensors.push_back(info);
+  }
+  return LINNET_OK;
+}
+
 }  // namespace
 
 linnet_status describe(const std::string& path, Description* out, linnet_error* err) {
   return guarded_source(path, err, [&] {
     Description d;
     Source source;
-    if (is_synthetic(path)) {
+    if (is_audio_source(path)) {
+      LINNET_TRY(describe_audio(path, &d, err));
+    } else if (is_synthetic(path)) {
       d.kind = "synthetic";
       LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
     } else if (is_folder(path)) {

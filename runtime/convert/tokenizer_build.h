@@ -31,6 +31,9 @@ struct TokenizerBlob {
 // linnet cannot do exactly is LINNET_UNSUPPORTED, with the pattern or type in the text. n_rows: of the model; added tokens that have none
 // are left out, with a note.
 Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err, uint32_t n_rows = UINT32_MAX);
+// Byte-level BPE of GPT-2's words whose tokens have ranks instead of merges, and special tokens behind them.
+Status tokenizer_from_ranks(const std::vector<std::string>& ranked, const std::vector<std::string>& special, const char* label,
+                            TokenizerBlob* out, Error* err);
 // From the tokenizer.ggml.* keys of a GGUF file ("gpt2", "llama", "t5" and "bert" models).
 Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err);
 // What a packed file has of the same keys, as it was; tables are not built.

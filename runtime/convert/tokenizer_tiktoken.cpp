@@ -168,6 +168,22 @@ Status tokenizer_from_tekken(std::string_view text, const SideTexts& side_texts,
   return build_tokenizer(parts, out, err);
 }
 
+Status tokenizer_from_ranks(const std::vector<std::string>& ranked, const std::vector<std::string>& special, const char* label,
+                            TokenizerBlob* out, Error* err) {
+  TokenizerParts parts;
+  parts.label = label;
+  LINNET_TRY(add_ranked(ranked, 0, &parts, err));
+  for (const std::string& text : special) {
+    AddedToken token;
+    token.id = static_cast<uint32_t>(parts.tokens.size());
+    token.text = text;
+    token.special = true;
+    LINNET_TRY(add_added(std::move(token), &parts, err));
+  }
+  parts.splits = {tok::kSplitGpt2};
+  return build_tokenizer(parts, out, err);
+}
+
 // A line a token: its bytes in base64, a space, its rank.
 Status tokenizer_from_tiktoken(std::string_view text, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
   constexpr const char* label = "tiktoken.model";

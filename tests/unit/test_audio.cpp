@@ -4,6 +4,7 @@
 #include <linnet_audio.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -414,6 +415,101 @@ TEST_CASE("damaged files are refused or compute something, never more") {
   }
   CHECK(refused > 20);
   for (uint32_t i = 0; i < 60; ++i) CHECK(!open(bytes.substr(0, random() % (bytes.size() - 64))));
+}
+
+TEST_CASE("whisper.cpp's files: sizes, ranks as tokens, marks that are not said, and every cut refused") {
+  // A vocabulary of Whisper's size, a model of almost none.
+  constexpr uint32_t kD = 16, kVocab = 51864, kRanks = 50256, kMels = 80, kAudioRows = 8, kText = 8;
+  std::string f;
+  const auto word = [&](uint32_t v) { f.append(reinterpret_cast<const char*>(&v), 4); };
+  for (const uint32_t v : {0x67676d6cu, kVocab, kAudioRows, kD, 1u, 1u, kText, kD, 1u, 1u, kMels, 1u, kMels, 201u}) word(v);
+  f.append(size_t{kMels} * 201 * 4, '\0');
+  word(kRanks);
+  for (uint32_t i = 0; i < kRanks; ++i) {  // bytes, then words of letters that nothing merges to
+    const std::string text = i < 256 ? std::string(1, static_cast<char>(i)) : i == 256 ? " -" : "w" + std::to_string(i);
+    word(static_cast<uint32_t>(text.size()));
+    f += text;
+  }
+  const size_t tensors_at = f.size();
+  uint32_t seed = 1;
+  const auto put = [&](const std::string& name, const std::vector<uint32_t>& shape, bool half) {
+    word(static_cast<uint32_t>(shape.size())), word(static_cast<uint32_t>(name.size())), word(half);
+    size_t n = 1;
+    for (size_t d = shape.size(); d-- > 0;) word(shape[d]), n *= shape[d];
+    f += name;
+    for (size_t i = 0; i < n; ++i) {
+      seed = seed * 1664525 + 1013904223;
+      const float v = (static_cast<float>(seed >> 8) / 16777216.0f - 0.5f) / 4;
+      const uint16_t h = linnet::f32_to_f16(v);
+      f.append(half ? reinterpret_cast<const char*>(&h) : reinterpret_cast<const char*>(&v), half ? 2 : 4);
+    }
+  };
+  for (const std::string part : {"encoder", "decoder"}) {
+    const bool encoder = part == "encoder";
+    put(part + ".positional_embedding", {encoder ? kAudioRows : kText, kD}, false);
+    if (encoder) {
+      put("encoder.conv1.weight", {kD, kMels, 3}, true), put("encoder.conv1.bias", {kD, 1}, false);
+      put("encoder.conv2.weight", {kD, kD, 3}, true), put("encoder.conv2.bias", {kD, 1}, false);
+    }
+    for (const std::string of : {"attn", "cross_attn"}) {
+      if (encoder && of != "attn") continue;
+      const std::string b = part + ".blocks.0." + of;
+      for (const char* m : {".query", ".key", ".value", ".out"}) put(b + m + ".weight", {kD, kD}, true);
+      for (const char* m : {".query", ".value", ".out"}) put(b + m + ".bias", {kD}, false);
+      put(b + "_ln.weight", {kD}, false), put(b + "_ln.bias", {kD}, false);
+    }
+    const std::string b = part + ".blocks.0.mlp";
+    put(b + ".0.weight", {4 * kD, kD}, true), put(b + ".0.bias", {4 * kD}, false);
+    put(b + ".2.weight", {kD, 4 * kD}, true), put(b + ".2.bias", {kD}, false);
+    put(b + "_ln.weight", {kD}, false), put(b + "_ln.bias", {kD}, false);
+    const std::string end = encoder ? "encoder.ln_post" : "decoder.ln";
+    put(end + ".weight", {kD}, false), put(end + ".bias", {kD}, false);
+  }
+  put("decoder.token_embedding.weight", {kVocab, kD}, true);
+
+  const TemporaryFolder tmp;
+  const std::string path = tmp.path + "/ggml.bin", cut = tmp.path + "/cut.bin";
+  const auto write = [](const std::string& to, std::string_view bytes) {
+    std::ofstream(to, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  };
+  write(path, f);
+  linnet::convert::Options options;
+  linnet::convert::Image image;
+  linnet_error err{};
+  check(linnet::convert::convert_to_memory(path, options, &image, &err), err);
+  const linnet_view view = image.view();
+  linnet_need need{.size = sizeof need};
+  check(linnet_audio_need(&view, nullptr, &need, &err), err);
+  const Memory memory(need.bytes);
+  linnet_audio* a = nullptr;
+  check(linnet_audio_init(&a, memory.p, need.bytes, &view, nullptr, &err), err);
+  const linnet::AudioSpec& s = a->spec;
+  CHECK((s.end == 50256 && s.start == 50257 && s.no_timestamps == 1 + 50362 && s.first_timestamp == 1 + 50363 && s.no_speech == 1 + 50361));
+  CHECK((s.n_languages == 0 && s.d_ff_encoder == 64 && s.n_audio == kAudioRows));
+  const auto bit = [](const uint32_t* bits, uint32_t id) { return bits[id / 32] >> (id % 32) & 1; };
+  CHECK((bit(a->suppressed, '[') && bit(a->suppressed, 256) && !bit(a->suppressed, 'a')));
+  CHECK((bit(a->suppressed_first, ' ') && bit(a->suppressed_first, s.end)));
+  const linnet_audio_session_params p{.size = sizeof p};
+  check(linnet_audio_session_need(a, &p, &need, &err), err);
+  const Memory room(need.bytes);
+  linnet_audio_session* session = nullptr;
+  check(linnet_audio_session_init(&session, room.p, need.bytes, a, &p, &err), err);
+  check(linnet_transcribe(session, sound().data(), sound().size(), nullptr, nullptr, nullptr, nullptr, &err), err);
+  linnet_audio_session_fini(session);
+  linnet::convert::image_free(&image);
+  std::mt19937 random(2);
+  for (uint32_t i = 0; i < 24; ++i) {
+    write(cut, std::string_view(f).substr(0, i < 12 ? random() % tensors_at : tensors_at + random() % (f.size() - tensors_at - 1)));
+    CHECK(linnet::convert::convert_to_memory(cut, options, &image, &err) != LINNET_OK);
+    INFO(err.text);
+    CHECK(std::string(err.text).find("cut.bin") != std::string::npos);
+  }
+  for (uint32_t i = 0; i < 60; ++i) {  // what is damaged is refused, or another model
+    std::string damaged = f;
+    damaged[i < 30 ? random() % 64 : tensors_at + random() % 4000] ^= static_cast<char>(1 << random() % 8);
+    write(cut, damaged);
+    if (linnet::convert::convert_to_memory(cut, options, &image, &err) == LINNET_OK) linnet::convert::image_free(&image);
+  }
 }
 
 TEST_CASE("a text's ratio is what zlib makes of it, within a tenth") {
