@@ -40,7 +40,7 @@ class Types:
 
 
 def main():
-    headers = json.load(open(sys.argv[1], encoding="utf-8"))["headers"]
+    headers = [h for h in json.load(open(sys.argv[1], encoding="utf-8"))["headers"] if h["name"] != "linnet_audio.h"]  # not in the package's library
     types = Types(headers)
     out = ['"""linnet\'s C API, written by bindings.py from its headers: do not edit."""',
            "from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)", ""]
